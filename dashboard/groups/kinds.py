@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from django.utils.translation import gettext as _
@@ -83,33 +83,27 @@ def popping_words(n: int) -> str:
 
 def without_owners(
     *,
-    consume_types: Sequence[str | None],
-    proxied: Sequence[str],
+    consume_types: Mapping[str, str | None],
+    proxied: Collection[str],
     popped_by: Mapping[str, Sequence[str]] | None,
     strategy: str,
 ) -> dict[str, object]:
     """Say of a group's members, now or then, who of them takes messages without owning queues; for a page's head.
 
     Args:
-        consume_types: of each member, as it said itself.
+        consume_types: of each member, by its client id, as it said itself.
         proxied: the client ids of those that seem to come through a proxy.
         popped_by: what brokers are set to give by POP.
         strategy: by what the group divides; empty is unknown, or nothing.
     """
-    popping = sum(each == POP for each in consume_types)
+    popping = {client for client, each in consume_types.items() if each == POP}
     return {
-        "popping": popping_words(popping),
+        "popping": popping_words(len(popping)),
         "set_to_pop": set_to_pop(popped_by),
         "through_proxies": through_proxies(proxied),
-        "divides_nothing": divides_nothing(
-            strategy=strategy, members=len(consume_types), popping=popping, proxied=len(proxied)
-        ),
+        # no strategy, and nobody who would use one: all take messages without owning queues
+        "divides_nothing": bool(consume_types) and not strategy and popping.union(proxied) >= consume_types.keys(),
     }
-
-
-def divides_nothing(*, strategy: str, members: int, popping: int, proxied: int) -> bool:
-    """Ask whether a group has no strategy because nobody in it divides queues: all take messages without owning any."""
-    return not strategy and members > 0 and members == popping + proxied
 
 
 def set_to_pop(popped_by: Mapping[str, Sequence[str]] | None) -> str:

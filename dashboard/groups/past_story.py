@@ -143,10 +143,10 @@ def members_at(*, group: Group, shown: Shown, at: int) -> list[PastMember]:
     ]
 
 
-def consume_types_at(*, group: Group, state: GroupState) -> list[str | None]:
+def consume_types_at(*, group: Group, state: GroupState) -> dict[str, str | None]:
     """Give how the members of then take messages, as they said it themselves: it does not change while they run."""
     told = dict(Member.objects.filter(group=group).values_list("client_id", "consume_type"))
-    return [told.get(cell.client) for cell in state.members]
+    return {cell.client: told.get(cell.client) for cell in state.members}
 
 
 def cut_at(lane: Lane, at: int) -> Lane | None:

@@ -152,7 +152,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
         "programs": programs_of(kinds),
         "listeners": listeners_of(kinds, model=found.model),
         **without_owners(
-            consume_types=[each.consume_type for each in kinds],
+            consume_types={each.client_id: each.consume_type for each in kinds},
             proxied=[each.client_id for each in kinds if each.is_proxied],
             popped_by=found.popped_by,
             strategy=found.strategy,

@@ -13,6 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession, is_remote
 
 from rebalance_engine.pipeline.java import java_trouble, without_incubator
+from rebalance_engine.pipeline.names import keep_names
 from rebalance_engine.pipeline.progress import Tasks, tasks_of
 
 CODE = Path(__file__).parents[2]
@@ -38,7 +39,7 @@ def start(
             ``sc://HOST:PORT`` is a server of Spark Connect here too.
         memory: of the driver, which in ``local`` does all work.
         is_small: the input is a few megabytes: Spark then spends most of its time on plans and compilation, and takes
-            less than half of it without (67 s of processor time and 27 s for 2,255 lines, measured).
+            less than half of it without.
         more: further settings of Spark.
 
     Raises:
@@ -64,6 +65,7 @@ def start(
             session = builder.getOrCreate()
     except Exception as error:  # py4j and PySpark raise half a dozen unrelated kinds when a session cannot start
         raise SparkOff(f"no session at {chosen}: {type(error).__name__}: {str(error)[:300]}") from error
+    keep_names(session)
     return session
 
 
@@ -119,6 +121,8 @@ def _settings(memory: str, *, is_small: bool) -> dict[str, str]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
+        "spark.python.sql.dataFrameDebugging.enabled": "false",  # else each column asks for its place in the code
+        "spark.sql.ui.explainMode": "simple",  # of each plan a text is made, which nobody reads
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.files.ignoreCorruptFiles": "true",  # a cut .gz gives what unpacks; sources.py says that it is cut
         "spark.sql.files.maxPartitionBytes": str(32 << 20),
@@ -149,12 +153,16 @@ _LARGE = {
     "spark.executor.extraJavaOptions": f"-XX:+UseParallelGC {_COMPILED_LATER} {_COMPILED_WHOLE}",
     HUGE: "65535",
 }
+# By default HotSpot compiles 50,000 methods in one run over little input, a quarter of its time; few of them pay.
+_COMPILED_SELDOM = (
+    "-XX:Tier3InvocationThreshold=2000 -XX:Tier3MinInvocationThreshold=1000 -XX:Tier3CompileThreshold=10000"
+)
 _SMALL = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC {_COMPILED_SELDOM}",
 }
 
 

@@ -257,7 +257,7 @@ class Memory:
             return
         else:
             before.is_missing = True
-        yield answers.missed(self.named(by), trouble, group=group, told_at=before and before.at)
+        yield answers.missed(self.named(by), trouble, group=group, told_at=None if before is None else before.at)
 
     def held_heard(self, group: str, client: str, info: ConsumerRunningInfo, by: Answerer) -> Iterator[Fact]:
         """Take in what a member says of itself (307)."""

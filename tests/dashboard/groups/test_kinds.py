@@ -5,7 +5,14 @@ from dataclasses import dataclass
 import pytest
 from django.test import Client
 
-from dashboard.groups.kinds import listeners_of, popping_words, programs_of, set_to_pop, through_proxies
+from dashboard.groups.kinds import (
+    listeners_of,
+    popping_words,
+    programs_of,
+    set_to_pop,
+    through_proxies,
+    without_owners,
+)
 from dashboard.groups.models import Group, Target
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.showing import row_of, row_shown
@@ -143,6 +150,7 @@ def test_of_a_group_without_members_it_is_said_whom_brokers_do_not_list(client: 
 
 
 GRPC = "mbp@78774@2@3549a8wsr"
+POP = ConsumeType.POP.value
 
 
 def turned(at: int) -> Group:
@@ -218,3 +226,20 @@ def test_a_group_that_pops_is_not_said_to_divide_by_anything(client: Client) -> 
     for page in pages(client, group, 10):
         assert "POP: 1 member takes messages from queues that nobody owns" in page
         assert "no queues to divide" in page
+
+
+@pytest.mark.parametrize(
+    ("consume_types", "proxied", "strategy", "is_so"),
+    [
+        pytest.param({GRPC: POP, "A": None}, [GRPC], "", False, id="who does both is one of two"),
+        pytest.param({GRPC: POP, "A": POP}, [GRPC], "", True, id="all of them"),
+        pytest.param({"A": POP}, [], "AVG", False, id="there is a strategy"),
+        pytest.param({}, [], "", False, id="nobody is there"),
+    ],
+)
+def test_nothing_is_divided_where_each_member_takes_messages_without_owning_queues(
+    consume_types: dict[str, str | None], proxied: list[str], strategy: str, is_so: bool
+) -> None:
+    told_of = without_owners(consume_types=consume_types, proxied=proxied, popped_by=None, strategy=strategy)
+
+    assert told_of["divides_nothing"] is is_so
