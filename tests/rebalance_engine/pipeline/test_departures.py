@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from pyspark.sql import SparkSession
@@ -29,23 +30,23 @@ def put(folder: Path, name: str, *lines: str) -> None:
     path.write_text("".join(lines), newline="")
 
 
-def ends(spark: SparkSession, folder: Path, given: str | None = None) -> dict[str, tuple[float | None, float, str]]:
-    """Give by client since when, until when, and how its hold of the first queue ended."""
-    rows = read_holds(spark, folder, given).where("queue_id = 0").collect()
-    return {
-        row["client_id"]: (
-            None if row["until_after_ms"] is None else (row["until_after_ms"] - MIDNIGHT_MS) / 1000,
-            (row["until_ms"] - MIDNIGHT_MS) / 1000,
-            row["ended"],
+class Ends(NamedTuple):
+    """How holds of the first queue ended, by client: after when, when, how; and when at the latest. In seconds."""
+
+    told: dict[str, tuple[float | None, float, str]]
+    latest: dict[str, float]
+
+
+def ends(spark: SparkSession, folder: Path, given: str | None = None) -> Ends:
+    found = Ends({}, {})
+    for row in read_holds(spark, folder, given).where("queue_id = 0").collect():
+        after, at, before = (
+            None if row[name] is None else (row[name] - MIDNIGHT_MS) / 1000
+            for name in ("until_after_ms", "until_ms", "until_before_ms")
         )
-        for row in rows
-    }
-
-
-def latest(spark: SparkSession, folder: Path) -> dict[str, float]:
-    """Give by client until when at most it held the first queue."""
-    rows = read_holds(spark, folder).where("queue_id = 0").collect()
-    return {row["client_id"]: ((row["until_before_ms"] or row["until_ms"]) - MIDNIGHT_MS) / 1000 for row in rows}
+        found.told[row["client_id"]] = (after, at, row["ended"])
+        found.latest[row["client_id"]] = before or at
+    return found
 
 
 def member(client: str, last: float) -> list[str]:
@@ -80,7 +81,7 @@ def test_without_brokers_logs_who_is_killed_ends_when_the_others_are_told(spark:
         put(tmp_path, f"web{number}/a.log", *member(str(number), 5))
         put(tmp_path, f"peer{number}/a.log", *peer(f"g{number}", *lines))
 
-    found = ends(spark, tmp_path)
+    found = ends(spark, tmp_path).told
     assert dict(zip(heard, (found[str(number)] for number in range(len(heard))), strict=True)) == {
         "told": (5, 8.25, "lost"),
         "told twice": (5, 8.25, "lost"),
@@ -105,8 +106,8 @@ def test_who_is_killed_while_nobody_is_told_ends_within_the_second_of_the_broker
     put(tmp_path, "east/broker.log", *there, *gone, broker(60, joined("h", "x")))
 
     found = ends(spark, tmp_path)
-    assert [found[name] for name in names] == [(7, 7.5, "lost"), (7.4, 7.7, "lost"), (7.4, 7.6, "lost")]
-    assert latest(spark, tmp_path) == {"1": 7.999, "2": 7.999, "3": 7.6}
+    assert [found.told[name] for name in names] == [(7, 7.5, "lost"), (7.4, 7.7, "lost"), (7.4, 7.6, "lost")]
+    assert found.latest == {"1": 7.999, "2": 7.999, "3": 7.6}
 
 
 def test_who_is_seen_to_stop_by_a_broker_alone_ends_in_the_middle_of_its_second(
@@ -122,8 +123,9 @@ def test_who_is_seen_to_stop_by_a_broker_alone_ends_in_the_middle_of_its_second(
         broker(7, f"unregister a consumer[g1] from consumerGroupInfo {channel}"),
         broker(60, joined("h", "x")),
     )
-    assert ends(spark, tmp_path) == {"1": (7, 7.5, "stopped")}
-    assert latest(spark, tmp_path) == {"1": 12.999}  # its shutdown takes a while
+    found = ends(spark, tmp_path)
+    assert found.told == {"1": (7, 7.5, "stopped")}
+    assert found.latest == {"1": 12.999}  # its shutdown takes a while
 
 
 def test_the_end_of_a_log_that_several_share_is_of_whom_it_names_last(spark: SparkSession, tmp_path: Path) -> None:
@@ -143,7 +145,7 @@ def test_the_end_of_a_log_that_several_share_is_of_whom_it_names_last(spark: Spa
     )
     put(tmp_path, "web2/a.log", java5(99, result("h", "C", [])))
 
-    assert ends(spark, tmp_path, "+00:00") == {"A": (7.1, 8, "stopped")}
+    assert ends(spark, tmp_path, "+00:00").told == {"A": (7.1, 8, "stopped")}
 
 
 def test_a_producer_that_writes_on_into_a_consumers_log_keeps_no_queue(spark: SparkSession, tmp_path: Path) -> None:
@@ -159,4 +161,4 @@ def test_a_producer_that_writes_on_into_a_consumers_log_keeps_no_queue(spark: Sp
     )
     put(tmp_path, "east/broker.log", broker(0, joined("h", "x")))
 
-    assert ends(spark, tmp_path, "+00:00") == {"A": (None, 5, "lost")}
+    assert ends(spark, tmp_path, "+00:00").told == {"A": (None, 5, "lost")}
