@@ -46,6 +46,7 @@ class GroupView:
         untold: brokers that did not say who is a member: there may be others than these.
         perhaps_twice: numbers of queues that several said to hold, at times that need not overlap: who said so first
             may have let go before the other took it.
+        popping: members that said that they take messages by POP: they own no queues, and take from any of them.
         disputed: numbers of queues that some NameServer has in its route and another one has not: nobody knows whether
             they are there, nor which queues members divide, who ask any one of them.
     """
@@ -62,6 +63,7 @@ class GroupView:
     untold: frozenset[str] = frozenset()
     perhaps_twice: frozenset[int] = frozenset()
     disputed: frozenset[int] = frozenset()
+    popping: frozenset[str] = frozenset()
 
     @classmethod
     def of(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from dashboard.groups.acknowledging import say_acknowledged
-from dashboard.groups.queries import POP, Look, target_of, view_of
+from dashboard.groups.queries import Look, target_of, view_of
 from dashboard.groups.rules import Rule, are_through_proxies, choose_rule, end_up, proxied_in, untold
 from dashboard.groups.told import Told
 from dashboard.push.messages import GroupState
@@ -88,9 +88,9 @@ def decide(
     moot = [each for each in happenings if _is_moot(each, look, past)]
     happenings = tuple(each for each in happenings if each not in moot)
     languages = {member.client_id: member.language for member in look.members}
-    popping = frozenset(member.client_id for member in look.members if member.consume_type == POP)
-    rule = _with_routes(look.view, choose_rule(look.view, languages, by_hand, takes_by_pop=bool(popping)))
-    outcome = None if look.view.disputed else _compute(look.view, past.state, rule, popping)
+    takes_by_pop = bool(look.view.popping)
+    rule = _with_routes(look.view, choose_rule(look.view, languages, by_hand, takes_by_pop=takes_by_pop))
+    outcome = None if look.view.disputed else _compute(look.view, past.state, rule)
     if rule.name and outcome is None and not look.view.disputed:
         rule = Rule(None, why=untold(rule.name))
     belated = _belated(look, past, happenings, outcome, rule)
@@ -201,12 +201,12 @@ def _with_routes(view: GroupView, rule: Rule) -> Rule:
     return replace(rule, why=f"NameServers disagree on the queues of {_names(view.disputed_topics)}")
 
 
-def _compute(view: GroupView, state: GroupState | None, rule: Rule, popping: frozenset[str]) -> Outcome | None:
+def _compute(view: GroupView, state: GroupState | None, rule: Rule) -> Outcome | None:
     before, previous = (view, None) if state is None else (view_of(state), target_of(state))
     becomes = end_up(view, rule.variants) if rule.variants else None
     if rule.plan is None and becomes is None:
         return None
-    undivided = proxied_in(view) | popping
+    undivided = proxied_in(view) | view.popping
     try:
         if undivided:  # others give them their share, and they take nothing of it
             whole = becomes or target(view, rule.plan or Plan(), None if state is None else target_of(state))

@@ -119,7 +119,7 @@ def _head(state: GroupState, group: Group, at: int, *, certain: Numbers, is_chan
         head,
         is_target_known=is_known,
         is_converged=is_converged if is_known and is_whole and shares else None,
-        orphans=(_orphans(owners, disputed) if shares else 0) if is_whole else None,
+        orphans=(_orphans(owners, disputed) if shares and not head.popping else 0) if is_whole else None,
         disputed=pack(disputed),
         doubles=(doubles if doubles or (is_whole and not len(perhaps)) else None) if shares else 0,
         perhaps_twice=pack(perhaps) if shares else (),

@@ -115,9 +115,8 @@ def look_plainly(*, group: Group) -> Plainly:
     everybody = tuple(by_name[name] for name in clients.distinct)
     topics_of, merged = _topics(group)
     topics = merged.union(*topics_of.values())
-    if any(member.consume_type == POP for member in members) or (
-        members and all(member.is_proxied for member in members)
-    ):
+    popping = frozenset(member.client_id for member in members if member.consume_type == POP)
+    if popping or (members and all(member.is_proxied for member in members)):
         topics &= _owned_topics(group)
     columns = columns_of(cluster=group.cluster_id, topics=topics)
     held, strays, taken = _held(everybody, columns, clients)
@@ -137,6 +136,7 @@ def look_plainly(*, group: Group) -> Plainly:
         untold=frozenset(untold),
         perhaps_twice=frozenset() if group.model == BROADCASTING else _perhaps_twice(members, columns, taken),
         disputed=disputed_queues(columns.table, routes.last),
+        popping=popping,
     )
     is_empty = not members and bool(lists) and not untold
     return Plainly(view, everybody, columns.pks, taken, routes, is_empty, untold)

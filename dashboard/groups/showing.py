@@ -91,8 +91,8 @@ def count_orphans(look: Look) -> int | None:
         return 0 if _is_all_told(look) else None
     if not look.members:
         return _at_least(view) if look.is_empty else None
-    if are_through_proxies(view):
-        return 0  # there are no queues that members own
+    if are_through_proxies(view) or view.popping:
+        return 0  # there are no queues that members own, or none of which nobody takes the messages
     return _at_least(view) if view.everybody_answered else None
 
 

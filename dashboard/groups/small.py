@@ -38,8 +38,8 @@ def shrink(state: GroupState) -> Small:
         return Small(0, (), ())
     bin_of = np.arange(queues) * columns // queues
     owners = np.zeros(queues, dtype=np.int64)
-    head = state.head  # a member does not answer, or a broker does not tell who is one
-    has_silent = bool(head.untold) or (head.orphans is None and not head.disputed)
+    head = state.head  # a member does not answer, or pops, or a broker does not tell who is one
+    has_silent = bool(head.untold or head.popping) or (head.orphans is None and not head.disputed)
     bands = [np.zeros(columns, dtype=bool) for _ in range(rows)]
     for number, cell in enumerate(state.members):
         has_silent = has_silent or cell.held is None

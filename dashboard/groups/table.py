@@ -68,7 +68,8 @@ def _rows(state: GroupState, away: Collection[str], moved: Mapping[Place, str]) 
             wanted.setdefault(number, []).append(cell.client)
     silent = [cell for cell in state.members if cell.held is None]
     are_proxied = bool(silent) and not state.head.untold and all(map(is_cell_proxied, silent))
-    is_doubted = bool(state.head.untold) or bool(silent)
+    is_doubted = bool(state.head.untold or state.head.popping or silent)
+    is_popped = bool(state.head.popping) and not state.head.untold and not silent
     perhaps = set(unpack(state.head.perhaps_twice).tolist())
     disputed = set(unpack(state.head.disputed).tolist())
     for number, queue in enumerate(queues_of(state)):
@@ -77,7 +78,8 @@ def _rows(state: GroupState, away: Collection[str], moved: Mapping[Place, str]) 
         kind = "disputed" if number in disputed and kind not in {"two", "perhaps"} else kind
         kind = "away" if queue.broker in away else kind
         place = (queue.topic, queue.broker, queue.queue_id)
-        words = _words("proxied" if kind == "unknown" and are_proxied else kind, state)
+        why = "proxied" if are_proxied else "popped" if is_popped else kind
+        words = _words(why if kind == "unknown" else kind, state)
         yield QueueRow(*place, kind, words, has, should, moved.get(place, ""))
 
 
@@ -123,6 +125,7 @@ def _words(kind: str, state: GroupState) -> str:
         "none": _("no owner"),
         "unknown": _("unknown: no answer"),
         "proxied": _("no owner that can be asked: taken through a proxy, perhaps"),
+        "popped": _("no owner: who takes messages by POP takes these too"),
         "disputed": _("NameServers disagree whether it is there"),
         "away": _("broker away"),
         "stray": _("not in any route"),

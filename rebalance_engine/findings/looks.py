@@ -28,8 +28,11 @@ def find_faults(view: GroupView) -> tuple[Finding, ...]:
 
 
 def orphan_queues(view: GroupView) -> Iterator[Finding]:
-    """Find queues that no member holds, where somebody subscribes to the topic and everybody answered."""
-    if view.held is None or not view.everybody_answered or not len(view.clients):
+    """Find queues that no member holds, where somebody subscribes to the topic and everybody answered.
+
+    Not in a group of which members pop: they take the messages of queues that nobody holds too.
+    """
+    if view.held is None or not view.everybody_answered or not len(view.clients) or view.popping:
         return
     proof = first_rows(f"{client_id} answered, and does not hold it" for client_id in view.clients.distinct)
     retries, clients = retry_topic(view.group), tuple(view.clients.distinct)
@@ -63,7 +66,7 @@ def idle_consumers(view: GroupView) -> Iterator[Finding]:
     """Find members that answered that they hold nothing, though topics that they subscribe to have queues."""
     if view.held is None:
         return
-    loads, excused = view.held.loads(), view.silent | {client_id for client_id, _ in view.strays}
+    loads, excused = view.held.loads(), view.silent | view.popping | {client_id for client_id, _ in view.strays}
     sizes = {
         topic: end - start for topic, (start, end) in zip(view.queues.topics, pairwise(view.queues.starts), strict=True)
     }

@@ -113,6 +113,17 @@ test("nobody is said to be without owner while a broker does not tell who is a m
   assert.match(describe(picture, { broker: "east", number: 3 }, null, { now: 0 }), /^Unknown who holds it: west did not tell/);
 });
 
+test("what nobody owns beside a member that takes messages by POP is not said to be nobody's", () => {
+  const given = state({ A: [[0, 2], [0, 2]], B: [[], []] });
+  given.head.popping = 1;
+  const picture = judge(given);
+
+  assert.deepEqual([kinds(given)[3], tally(picture).none], ["unknown", 0]);
+  assert.equal(describe(picture, { broker: "east", number: 3 }, null, { now: 0 }), "Owned by nobody: who takes messages by POP takes its messages too.");
+  given.members.push({ ...given.members[1], client: "C", held: null });
+  assert.match(describe(judge(given), { broker: "east", number: 3 }, null, { now: 0 }), /^Unknown who holds it: n/);
+});
+
 test("somebody who holds what another one should have should let go", () => {
   const given = state({ A: [[0, 2], [0, 4]], B: [[2, 2], []] });
 

@@ -1,9 +1,9 @@
 // Who holds and who should hold each queue, and what that comes to: the grammar of the map. Pure.
 //
 // A column is: ok, let (somebody should let go), none (nobody has it), two (two have it), perhaps (two said to have it,
-// but who said so first may have let go), unknown (nobody is known to have it, but somebody does not answer, or a broker
-// does not tell who is a member), disputed (not every NameServer has it in its route, so that it is perhaps not there; two
-// may hold it all the same). A cell is: ok, let, two, claim (of one who perhaps has it), want (should take it), maybe
+// but who said so first may have let go), unknown (nobody is known to have it, but somebody does not answer, or takes
+// messages by POP, or a broker does not tell who is a member), disputed (not every NameServer has it in its route, so
+// that it is perhaps not there; two may hold it all the same). A cell is: ok, let, two, claim (of one who perhaps has it), want (should take it), maybe
 // (wanted by a member that does not answer); `ring` marks the one of two owners that is right.
 import { keyOf } from "./columns.js";
 import { unpack } from "../live/runs.js";
@@ -44,6 +44,7 @@ export function judge(state) {
     unasked,
     proxied,
     untold: state.head.untold ?? [],
+    popping: state.head.popping ?? 0,
     perhaps: new Set(unpack(state.head.perhaps_twice ?? [])),
     disputed: new Set(unpack(state.head.disputed ?? [])),
     isShared: state.head.model === "BROADCASTING",
@@ -64,13 +65,13 @@ export function queuesOf(state) {
 }
 
 export function columnKind(picture, number) {
-  const { holders, wanted, silent, untold = [], isShared, knowsTarget } = picture;
+  const { holders, wanted, silent, untold = [], popping = 0, isShared, knowsTarget } = picture;
   const count = holders[number].length;
   const isDisputed = picture.disputed?.has(number);
   if (isShared) return isDisputed ? "disputed" : count || silent.size ? "ok" : "none";
   if (count > 1) return picture.perhaps?.has(number) ? "perhaps" : "two";
   if (isDisputed) return "disputed";
-  if (count === 0) return silent.size || untold.length ? "unknown" : "none";
+  if (count === 0) return silent.size || untold.length || popping ? "unknown" : "none";
   return knowsTarget && !wanted[number].includes(holders[number][0]) ? "let" : "ok";
 }
 

@@ -36,6 +36,7 @@ function sentenceOf(kind, picture, wanted, isHeld) {
     case "none":
       return isWanted ? gettext("Held by nobody; wanted by %(wanted)s, not yet taken.") : gettext("Held by nobody, and nobody is to take it.");
     case "unknown":
+      if (picture.popping && !picture.silent.size && !picture.untold.length) return gettext("Owned by nobody: who takes messages by POP takes its messages too.");
       if (!picture.silent.size) return fill(gettext("Unknown who holds it: %(untold)s did not tell who is a member."), { untold: list(picture.untold) });
       if (picture.silent.size === picture.proxied?.size) return gettext("Held by nobody who can be asked: %(proxied)s may take its messages through a proxy.");
       if (asked(picture).length === picture.unasked?.size)

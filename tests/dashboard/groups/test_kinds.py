@@ -13,10 +13,10 @@ from dashboard.groups.kinds import (
     through_proxies,
     without_owners,
 )
-from dashboard.groups.models import Group, Target
+from dashboard.groups.models import Finding, Group, Target
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.showing import row_of, row_shown
-from dashboard.groups.small import figures_of
+from dashboard.groups.small import figures_of, shrink
 from dashboard.groups.words import state_of
 from dashboard.people.roles import Role
 from dashboard.push.publish import group_state
@@ -226,6 +226,26 @@ def test_a_group_that_pops_is_not_said_to_divide_by_anything(client: Client) -> 
     for page in pages(client, group, 10):
         assert "POP: 1 member takes messages from queues that nobody owns" in page
         assert "no queues to divide" in page
+
+
+@pytest.mark.usefixtures("cluster")
+def test_what_nobody_owns_beside_a_member_that_pops_is_not_said_to_be_nobodys(client: Client) -> None:
+    pops = MemberSeen(at=T0 + 5, source=EAST, exactness=EXACT, group="g", client="B", consume_type=ConsumeType.POP)
+    told(route(4), *seen("A"), *seen("B"), pops, held("A", 6, [0, 1]), held("B", 6, []))
+    group = turned(10)
+    told(held("A", 40_000, [0, 1]), held("B", 40_000, []))
+    group = turned(40_010)
+
+    assert not Finding.objects.exists()
+    assert (group.orphan_count, group.is_converged) == (0, True)
+    assert state_of(row_of(group)).words == "held as wanted; POP: 1 of 2 members"
+    state = group_state(group=group.pk)
+    assert state is not None
+    assert set(shrink(state).faults) == {1, 3}
+    client.force_login(person(Role.VIEWER))
+    now, then = (client.get(f"/groups/{group.pk}/{query}").content.decode() for query in ("", f"?at={T0 + 40_000}"))
+    assert now.count("no owner: who takes messages by POP takes these too") == 2
+    assert then.count("no owner: who takes messages by POP takes these too") == 2
 
 
 @pytest.mark.parametrize(

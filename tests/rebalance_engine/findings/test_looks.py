@@ -166,6 +166,13 @@ def test_while_one_member_is_silent_no_queue_is_an_orphan() -> None:
     assert find_faults(view) == ()
 
 
+def test_beside_a_member_that_pops_no_queue_is_an_orphan_and_who_pops_is_not_idle() -> None:
+    view = view_of(member("A", 0, 1), member("B"))
+
+    assert kinds(find_faults(view)) == {FindingKind.ORPHAN_QUEUE, FindingKind.IDLE_CONSUMER}
+    assert kinds(find_faults(replace(view, popping=frozenset({"B"})))) == set()
+
+
 def test_a_silent_process_of_an_id_keeps_it_from_being_idle() -> None:
     view = view_of(member("A", 0, 1, 2), member("B"), Member(client_id="B"))
 

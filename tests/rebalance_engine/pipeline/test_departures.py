@@ -40,12 +40,12 @@ class Ends(NamedTuple):
 def ends(spark: SparkSession, folder: Path, given: str | None = None) -> Ends:
     found = Ends({}, {})
     for row in read_holds(spark, folder, given).where("queue_id = 0").collect():
-        after, at, before = (
-            None if row[name] is None else (row[name] - MIDNIGHT_MS) / 1000
-            for name in ("until_after_ms", "until_ms", "until_before_ms")
+        after, before = (
+            None if at is None else (at - MIDNIGHT_MS) / 1000 for at in (row.until_after_ms, row.until_before_ms)
         )
-        found.told[row["client_id"]] = (after, at, row["ended"])
-        found.latest[row["client_id"]] = before or at
+        at = (row.until_ms - MIDNIGHT_MS) / 1000
+        found.told[row.client_id] = (after, at, row.ended)
+        found.latest[row.client_id] = before or at
     return found
 
 
