@@ -68,12 +68,13 @@ def operations() -> list[dict[str, object]]:
     found = []
     for where, methods in json.loads(description())["paths"].items():
         for method, each in methods.items():
+            role = each["x-needs-role"]
             names = [one["name"] for one in each.get("parameters", []) if one["in"] == "query"]
             found.append(
                 {
                     "method": method.upper(),
                     "address": where,
-                    "role": each["x-needs-role"],
+                    "role": _(role),
                     "says": each["description"].splitlines()[0].replace("``", ""),
                     "parameters": names,
                 }

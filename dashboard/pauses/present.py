@@ -21,7 +21,10 @@ MOST_LAG = 60
 
 
 def charts_of(pauses: Pauses, waves: Sequence[CauseCost], lag: LagOverTime, group: Group) -> dict[str, object]:
-    """Give what the charts draw; null is unknown, each part has the round that it leads to."""
+    """Give what the charts draw; null is unknown, each part has the round that it leads to.
+
+    A pause begins between ``first`` and ``at``; at most it goes on for ``high`` since the former.
+    """
     shown = set(pauses.queues)
     spans = [each for each in pauses.handoffs if each.queue in shown]
     return {
@@ -34,6 +37,7 @@ def charts_of(pauses: Pauses, waves: Sequence[CauseCost], lag: LagOverTime, grou
                 "queue": each.queue,
                 "round": each.round,
                 "at": each.at,
+                "first": each.at if each.dropped.low is None else min(each.at, each.dropped.low),
                 "is_seen": each.is_seen,
                 "low": each.pause.low,
                 "high": each.pause.high,

@@ -81,6 +81,7 @@ SAYINGS = (
     "rebalance_engine/network/gate.py",
     "rebalance_engine/network/link.py",
     "rebalance_engine/network/transport.py",
+    "rebalance_engine/network/watcher/bounds.py",
 )
 # Their values are stored, and shown as they are.
 NAMED: tuple[type[Enum], ...] = (Departure, DropReason, Failure, Missing, Origin)

@@ -29,6 +29,16 @@ test("a queue is surely paused up to the lower bound, at most up to the upper on
   assert.deepEqual([traces[2].x, traces[2].customdata], [[100], [1]]);
 });
 
+test("a pause whose beginning was not seen may have begun as early as it can, and ends no later for that", () => {
+  const span = { queue: "q", round: 1, says: "B → C" };
+  const unseen = { ...span, first: 100, at: 900, low: 0, high: 300 };  // let go by 900 at the latest, taken by 400
+  const late = { ...span, first: 100, at: 200, low: 50, high: 250 };
+  const { traces } = queues(facts({ rounds: [round(1, [5, 9])], spans: [unseen, late] }), INK);
+
+  assert.deepEqual([traces[0].base, traces[0].x], [[200], [50]]);
+  assert.deepEqual([traces[1].base, traces[1].x], [[100, 100, 250], [300, 100, 100]]);
+});
+
 test("in a narrow place the names of queues leave room for their times", () => {
   const name = "%RETRY%payment-ledger/broker-b/0";
   const labels = (width) => queues(facts({ queues: [name] }), INK, width).layout.yaxis.ticktext ?? null;

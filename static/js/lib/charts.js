@@ -59,6 +59,14 @@ export function spikes(facts, ink, width = Infinity) {
   };
 }
 
+/** When a queue may have stood still beside the time that is sure: it was let go at `first` at the earliest, by `at`. */
+function perhaps({ first, at, high }, low) {
+  if (high === null) return [];
+  const [from, end] = [first ?? at, (first ?? at) + high];
+  const parts = low > 0 ? [[from, at], [at + low, end]] : [[from, end]];
+  return parts.filter(([begin, until]) => until > begin);
+}
+
 /** When each queue stood still: surely, at most, and with an end that nobody knows. In a narrow place names are cut. */
 export function queues(facts, ink, width = Infinity) {
   const isNarrow = width < NARROW;
@@ -69,7 +77,7 @@ export function queues(facts, ink, width = Infinity) {
   for (const each of facts.spans) {
     const low = each.low ?? 0;
     if (low > 0) parts.sure.push({ ...each, from: each.at, length: low });
-    if (each.high !== null && each.high > low) parts.maybe.push({ ...each, from: each.at + low, length: each.high - low });
+    parts.maybe.push(...perhaps(each, low).map(([from, until]) => ({ ...each, from, length: until - from })));
     if (each.high === null) parts.unknown.push(each);
   }
   const bar = (spans, marker) => ({

@@ -25,6 +25,15 @@ def test_the_page_lists_every_operation(client: Client) -> None:
     assert {"format", "page", "q"} <= set(re.split(r"\W+", page))
 
 
+def test_the_roles_that_operations_need_are_chinese_for_chinese_readers(client: Client) -> None:
+    client.force_login(person(Role.VIEWER))
+
+    page = client.get("/api/", headers={"Accept-Language": "zh-hans"}).content.decode()
+
+    assert "<td>查看者</td>" in page and "<td>管理员</td>" in page and "<td>操作员</td>" in page
+    assert "<td>viewer</td>" not in page and "<td>admin</td>" not in page
+
+
 def test_a_token_is_made_shown_once_and_opens(client: Client) -> None:
     client.force_login(person(Role.VIEWER, name="vera"))
 

@@ -110,3 +110,10 @@ def test_a_receipt_of_several_brokers_is_chinese_as_a_whole() -> None:
 
     assert not {"notified", "members", "brokers", "left", "answer", "connection"} & set(re.findall("[a-z]+", words))
     assert words.count("\uff1b") == 5
+
+
+def test_how_long_a_member_was_silent_before_it_left_is_chinese_as_a_whole() -> None:
+    with translation.override("zh-hans"):
+        words = in_words("it had answered nothing for 130 s, and was listed all the time")
+
+    assert not re.search("[a-z]{2,}", words), words

@@ -27,6 +27,17 @@ def test_a_sum_is_written_with_what_is_known_of_it(total: Sum, words: str, mark:
     assert written(total)[:2] == (words, mark)
 
 
+def test_a_pause_may_have_begun_before_anybody_saw_that_its_owner_had_gone(cluster: Cluster) -> None:
+    group = Group.objects.create(cluster=cluster, name="g", added_at=T0)
+    add_handoff(add_round(group, 1, T0), 0, dropped_at=T0 + 9_000, dropped_low=T0 - 60_000, dropped_high=None)
+    read = pauses_of(group=group, since=T0 - 1, now=T0 + 20_000)
+
+    facts: Any = charts_of(read, [], LagOverTime((), (), is_whole=True), group)
+
+    [span] = facts["spans"]
+    assert (span["first"], span["at"]) == (T0 - 60_000, T0 + 9_000)
+
+
 def test_charts_lead_to_rounds_and_leave_unknown_null(cluster: Cluster) -> None:
     group = Group.objects.create(cluster=cluster, name="g", added_at=T0)
     row = add_round(group, 1, T0)
