@@ -1,5 +1,6 @@
 """Where things stand: each module has its test, and no file becomes the product."""
 
+import subprocess
 from pathlib import Path
 
 from tests.house.project import ROOT, files
@@ -34,3 +35,11 @@ def test_no_python_file_is_long_without_a_reason() -> None:
     too_long = {path: length for path, length in lengths.items() if length > MAX_LINES}
 
     assert too_long.keys() == LONG_FOR_A_REASON.keys()
+
+
+def test_git_tracks_no_link_and_no_virtual_environment() -> None:
+    """A link to one machine's folder is broken on every other one; in that folder itself it leads to itself."""
+    command = ["git", "-c", "safe.directory=*", "ls-files", "--stage", "-z"]
+    tracked = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
+
+    assert [entry for entry in tracked if entry.startswith("120000") or "\t.venv" in entry] == []
