@@ -192,12 +192,8 @@ class _Watch:
 
     async def _report(self, row: Cluster, watcher: Watcher) -> None:
         while True:
-            health = asdict(watcher.health) | _answers(watcher)
+            health = _told_of(watcher, is_stored=self._writer.is_idle)
             health |= {"at": self._clock.now(), "queued": self._writer.queued}
-            if not self._writer.is_idle:
-                del health["lists_at"], health["routes_at"]  # what these told may not be stored yet
-            elif health["routes_at"] is None:
-                del health["routes_at"]  # those that were told to an earlier watcher are as old as they were
             try:
                 await self._threads.look(partial(store_health, row.pk, self._epoch, health))
             except DatabaseError as error:
@@ -320,6 +316,20 @@ def _swept_at(watcher: Watcher) -> int:
 
 def _viewed(redis: Redis, cluster: int) -> frozenset[str]:
     return viewed(redis=redis, cluster=cluster, now=now_ms())
+
+
+def _told_of(watcher: Watcher, *, is_stored: bool) -> dict[str, object]:
+    """Give what is to be stored of a watcher; what an earlier one was told stays as old as it was, not unknown.
+
+    Of lists that is so until this one has asked for all; ``is_stored``: nothing that was told waits to be stored.
+    """
+    health = asdict(watcher.health) | _answers(watcher)
+    has_asked = watcher.memory.are_groups_told and health["sweep_ended_at"] is not None
+    if not is_stored or (health["lists_at"] is None and not has_asked):
+        del health["lists_at"]
+    if not is_stored or health["routes_at"] is None:
+        del health["routes_at"]
+    return health
 
 
 def _answers(watcher: Watcher) -> dict[str, object]:

@@ -225,6 +225,29 @@ async def test_who_left_unseen_is_asked_for_once_after_each_telling_of_the_lists
     assert asked == [5, 6]
 
 
+@pytest.mark.parametrize(
+    ("health", "knows_groups", "is_stored", "stored"),
+    [
+        pytest.param(Health(), True, True, {}, id="it has just begun"),
+        pytest.param(Health(sweep_ended_at=5), False, True, {}, id="no broker told of which groups it has lists"),
+        pytest.param(Health(sweep_ended_at=5), True, True, {"lists_at": None}, id="it asked for all, and misses one"),
+        pytest.param(Health(lists_at=3, routes_at=4), True, True, {"lists_at": 3, "routes_at": 4}, id="all were told"),
+        pytest.param(Health(lists_at=3, routes_at=4), True, False, {}, id="what they told may not be stored yet"),
+    ],
+)
+def test_lists_and_routes_that_an_earlier_watcher_was_told_are_not_unknown_to_the_next_one(
+    health: Health, knows_groups: bool, is_stored: bool, stored: dict[str, int | None]
+) -> None:
+    silences = SimpleNamespace(answered_at=None, silent=lambda _: [])
+    memory = SimpleNamespace(masters={}, silences=silences, are_groups_told=knows_groups)
+    admin = SimpleNamespace(name_servers=SimpleNamespace(addresses=()))
+    watcher = cast("Watcher", SimpleNamespace(memory=memory, health=health, admin=admin))
+
+    told = watching._told_of(watcher, is_stored=is_stored)
+
+    assert {name: told[name] for name in ("lists_at", "routes_at") if name in told} == stored
+
+
 @on_a_loop
 async def test_a_broker_that_is_down_leaves_members_unknown_not_gone(redis: Redis) -> None:
     async with cluster(orders=4) as east, rows() as looked, consumer(east, "A"):
