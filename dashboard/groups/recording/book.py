@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from django.db.models import Max, Q
 
-from dashboard.clusters.models import Cluster
+from dashboard.clusters.models import Cluster, Watch
 from dashboard.common.fields import printable, source_columns
 from dashboard.common.names import known_as
 from dashboard.common.rows import Rows
@@ -87,6 +88,11 @@ class GroupBook:
     def member(self, group: str, client: str) -> Member | None:
         """Find somebody who is, or was, a member."""
         return self.members.get((known_as(group), known_as(client)))
+
+    @cached_property
+    def lists_at(self) -> int | None:
+        """When a watcher had every member list of the cluster told and stored, or later; None: nobody knows."""
+        return Watch.objects.filter(cluster=self.cluster).values_list("lists_at", flat=True).first()
 
     def touch(self, group: str, cause: Cause = Cause.UNKNOWN) -> None:
         """Note that the next rebalance of a group has other inputs."""

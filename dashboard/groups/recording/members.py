@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dashboard.clusters.models import Watch
 from dashboard.common.fields import observed_at, printable, source_columns
 from dashboard.common.names import known_as
 from dashboard.groups.models import Group, Member, MemberList, Presence, Subscription
@@ -194,7 +193,7 @@ def _list_missed(book: GroupBook, fact: AnswerMissed, name: str) -> bool:
     group, broker = book.group(name), known_as(fact.broker)
     row = book.lists.get((group.name, broker))
     if row is None:
-        columns = {"missing": fact.missing.value, "missing_at": fact.at, "missing_low": _told_until(group, None, fact)}
+        columns = {"missing": fact.missing.value, "missing_at": fact.at, "missing_low": _told_until(book, None, fact)}
         row = MemberList(group=group, broker=broker, clients=[], **columns)
         for column, value in source_columns(fact).items():
             setattr(row, column, value)
@@ -202,13 +201,13 @@ def _list_missed(book: GroupBook, fact: AnswerMissed, name: str) -> bool:
     elif row.missing is not None or fact.at < row.observed_at:
         return False  # it is unknown since the first answer that did not come, or known since
     else:
-        low = _told_until(group, row, fact)
+        low = _told_until(book, row, fact)
         book.lists.update(row, missing=fact.missing.value, missing_at=fact.at, missing_low=low)
     book.touch(group.name)
     return True
 
 
-def _told_until(group: Group, row: MemberList | None, fact: AnswerMissed) -> int | None:
+def _told_until(book: GroupBook, row: MemberList | None, fact: AnswerMissed) -> int | None:
     """Say when a broker had told last who is a member, before its answer was missing: the watcher knows it.
 
     One that has just started does not: then it is when an earlier one had every list, or this list changed.
@@ -216,9 +215,8 @@ def _told_until(group: Group, row: MemberList | None, fact: AnswerMissed) -> int
     low = fact.exactness.low
     if low is not None and low < fact.at:
         return low
-    told = Watch.objects.filter(cluster=group.cluster_id).values_list("lists_at", flat=True).first()
     changed = None if row is None else row.observed_at
-    return min(fact.at, max((at for at in (told, changed) if at is not None), default=fact.at))
+    return min(fact.at, max((at for at in (book.lists_at, changed) if at is not None), default=fact.at))
 
 
 # ---- subscriptions ----

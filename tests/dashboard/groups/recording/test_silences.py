@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -74,6 +76,18 @@ def test_of_a_list_that_this_watcher_never_had_the_silence_began_when_it_was_tol
 
     assert MemberList.objects.get(group=group, broker="east").missing_low == T0 + since
     assert told_until_of(group.pk) == T0 + since
+
+
+def test_lists_that_are_missing_at_once_cost_no_query_each(cluster: Cluster) -> None:
+    def queries(*names: str) -> int:
+        told(*(listed(0, "A", group=name) for name in names))
+        with CaptureQueriesContext(connection) as asked:
+            told(*(untold(2_000, group=name) for name in names))
+        assert MemberList.objects.filter(group__name__in=names, missing_low=T0).count() == len(names)
+        return len(asked)
+
+    assert cluster.pk
+    assert queries("a", "b") == queries(*(f"g{each}" for each in range(30)))
 
 
 @given(st.lists(st.tuples(st.integers(1, 50), st.integers(0, 50)), max_size=100))
