@@ -34,7 +34,8 @@ from rebalance_engine.pipeline.sources import NoInput, SourceFile, find_files
 from rebalance_engine.pipeline.store import Busy, alone_in
 from rebalance_engine.pipeline.zones import BadZone, given_zones
 
-SMALL = 8 << 20  # bytes, packed or not
+SMALL = 8 << 20  # bytes of text
+PACKED = 10  # a log is at least so many times as large as what gzip makes of it
 DEFAULT_CLUSTER = "default"
 FAILED, SPARK_OFF, STOPPED = 1, 3, 130
 
@@ -143,7 +144,7 @@ def _run(words: argparse.Namespace, asked: Asked) -> int:
             _say(line)
         return 0
     asked = replace(asked, troubles={file.path: file.trouble for file in files if file.trouble})
-    is_small = sum(file.size for file in files) < SMALL
+    is_small = _text_of(files, read_notes(asked.target if job.reads_logs else asked.source).of(asked.cluster)) < SMALL
     with (
         alone_in(asked.target),
         _session(words, is_small=is_small) as spark,
@@ -151,6 +152,13 @@ def _run(words: argparse.Namespace, asked: Asked) -> int:
     ):
         told = job.run(spark, asked, fresh, progress)
     return answer(job, files, told, asked)
+
+
+def _text_of(files: Sequence[SourceFile], notes: ClusterNotes) -> int:
+    """Give how much text a run works on, about: what lies there, and what was read before and is a log no more."""
+    sizes = {path: int(str(file["size"])) for path, file in notes.files.items()}
+    sizes |= {file.path: file.size for file in files}
+    return sum(size * (PACKED if path.endswith(".gz") else 1) for path, size in sizes.items())
 
 
 @contextmanager

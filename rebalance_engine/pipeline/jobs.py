@@ -44,6 +44,7 @@ from rebalance_engine.pipeline.progress import Progress
 from rebalance_engine.pipeline.schemas import EVENTS, LINES, SPANS
 from rebalance_engine.pipeline.sources import SourceFile, gone_since
 from rebalance_engine.pipeline.store import Store
+from rebalance_engine.pipeline.wording import counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +88,7 @@ def run_logs(spark: SparkSession, asked: Asked, fresh: list[SourceFile], progres
     store.mine.is_finished = False
     store.save()
     if fresh:
-        with progress.stage(f"lines of {len(fresh)} files"):
+        with progress.stage(f"lines of {counted(len(fresh), 'file')}"):
             _read_lines(store, asked, fresh, told)
     with progress.stage("time zones"):
         known, have_moved = _zones(store, asked, told)
@@ -324,10 +325,10 @@ def _around(days: set[str]) -> set[str]:
     return {str(date.fromisoformat(day) + timedelta(days=more)) for day in days for more in (-1, 0, 1)}
 
 
-def run_backtest(spark: SparkSession, asked: Asked, fresh: list[SourceFile], progress: Progress) -> Told:
+def run_backtest(spark: SparkSession, asked: Asked, _: list[SourceFile], progress: Progress) -> Told:
     """Replay what a finished run recorded under every strategy; ``asked.source`` is that run's folder."""
     record, store, told = Store(asked.source, spark), Store(asked.target, spark, asked.cluster), Told()
-    with progress.stage(f"back-test of the run in {asked.source}, {len(fresh)} files"):
+    with progress.stage(f"back-test of the run in {asked.source}"):
         rounds, handoffs = record.read("rounds", schemas.ROUNDS), record.read("handoffs", schemas.HANDOFFS)
         found = backtest.backtest_of(rounds, record.read("spans", SPANS), handoffs, record.read("events", EVENTS))
         _publish(store, asked, told, "backtest", found)

@@ -21,6 +21,8 @@ class Kept:
 
     def __getattr__(self, name: str) -> object:
         """Ask for a member that is not known yet; the next time it is found before this is called."""
+        if name.startswith("_"):
+            raise AttributeError(name)  # Python asks for such, as to copy it; Java has none
         member = getattr(self._java, name)
         setattr(self, name, member)
         return member

@@ -38,8 +38,8 @@ def start(
         master: where it runs: by default ``SPARK_REMOTE`` (Spark Connect), else ``SPARK_MASTER``, else ``local[*]``;
             ``sc://HOST:PORT`` is a server of Spark Connect here too.
         memory: of the driver, which in ``local`` does all work.
-        is_small: the input is a few megabytes: Spark then spends most of its time on plans and compilation, and takes
-            less than half of it without.
+        is_small: the input is a few megabytes of text: Spark then spends most of its time on plans and compilation,
+            and takes less than half of it without.
         more: further settings of Spark.
 
     Raises:
@@ -122,7 +122,7 @@ def _settings(memory: str, *, is_small: bool) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.python.sql.dataFrameDebugging.enabled": "false",  # else each column asks for its place in the code
-        "spark.sql.ui.explainMode": "simple",  # of each plan a text is made, which nobody reads
+        "spark.sql.ui.explainMode": "simple",  # of each plan a text is made, which nobody reads: the shortest
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.files.ignoreCorruptFiles": "true",  # a cut .gz gives what unpacks; sources.py says that it is cut
         "spark.sql.files.maxPartitionBytes": str(32 << 20),

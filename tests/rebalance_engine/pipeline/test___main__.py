@@ -9,6 +9,7 @@ from pyspark.errors import AnalysisException
 from rebalance_engine.pipeline import __main__ as program
 from rebalance_engine.pipeline.__main__ import main
 from rebalance_engine.pipeline.jobs import JOBS, Asked, Job, Told
+from rebalance_engine.pipeline.session import SparkOff
 from rebalance_engine.pipeline.store import alone_in
 from tests.rebalance_engine.pipeline.runs import logs
 from tests.rebalance_engine.pipeline.test_reports import note
@@ -102,6 +103,44 @@ def test_a_folder_at_which_another_run_works_is_refused(tmp_path: Path, capsys: 
 
     assert status == 1
     assert "one at a time" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "is_small"),
+    [
+        pytest.param({}, {"a.log": 100}, True, id="little text"),
+        pytest.param({"a.log": 100}, {"a.log": 100}, True, id="the same log counts once"),
+        pytest.param({}, {"a.log.gz": 60}, False, id="packed"),
+        pytest.param({"b.log": 500}, {}, False, id="read before, and rolled away"),
+    ],
+)
+@pytest.mark.parametrize("job", ["logs", "backtest"])
+def test_spark_is_set_for_all_text_that_its_tables_are_of(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    job: str,
+    before: dict[str, int],
+    now: dict[str, int],
+    is_small: bool,
+) -> None:
+    """A back-test reads no text, and takes as long as a record is large."""
+    source, target, asked = tmp_path / "in", tmp_path / "out", []
+
+    def start(_: object, **settings: object) -> None:
+        asked.append(settings["is_small"])
+        raise SparkOff("nobody needs it")
+
+    monkeypatch.setattr(program, "start", start)
+    monkeypatch.setattr(program, "SMALL", 500)
+    read = before if job == "logs" else before | now
+    note(target, files={path: {"host": "web1", "size": size} for path, size in read.items()})
+    source.mkdir()
+    for name, size in now.items():
+        (source / name).write_bytes(bytes(size))
+
+    status = main([job, "--in", str(source if job == "logs" else target), "--out", str(target)])
+
+    assert (status, asked) == (3, [is_small])
 
 
 @pytest.mark.parametrize(

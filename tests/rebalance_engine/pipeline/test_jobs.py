@@ -286,11 +286,13 @@ def test_a_host_whose_zone_nobody_tells_is_refused_by_name_until_it_is_given(
     lines = [java4(1, added("g", queue), zone_hours=5.5), java4(2, result("g", "A", [queue]), zone_hours=5.5)]
     (source / "web1" / "a.log").write_text("".join(lines), newline="")
 
-    refused = run_logs(spark, Asked(source=source, target=target), find_files(source), Progress(ignore))
+    said: list[str] = []
+    refused = run_logs(spark, Asked(source=source, target=target), find_files(source), Progress(said.append))
     before = spark.read.parquet(str(target / "holds")).count()
     given = run_logs(spark, Asked(source=source, target=target, zones={"web1": "+05:30"}), [], Progress(ignore))
     after = spark.read.parquet(str(target / "holds")).collect()
 
+    assert said[0] == "lines of 1 file ..."
     assert "refused: 2 lines of web1 (java4)" in refused.refused[0]
     assert "--zone web1=" in refused.refused[0]
     assert before == 0
