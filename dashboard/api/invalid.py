@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 LONG = 30  # characters
-OF_ADDRESS, OURS, UNKNOWN = "query", "value_error", "extra_forbidden"
+OF_ADDRESS, OF_BODY = "query", "body"
+OURS, UNKNOWN = "value_error", "extra_forbidden"
 
 # by the kind of the error, as pydantic names it; what stands in braces it says too
 NEEDED: Mapping[str, str] = {
@@ -41,7 +42,8 @@ def words_of(error: Mapping[str, object], asked: Mapping[str, str]) -> str:
     """
     place, more = error["loc"], error.get("ctx")
     assert isinstance(place, tuple | list)
-    where, name = ".".join(map(str, place)), str(place[-1])
+    named = [place[0], *place[2:]] if place[0] == OF_BODY else place  # what is second is our name for all of it
+    where, name = ".".join(map(str, named)), str(place[-1])
     template = NEEDED.get(str(error["type"]))
     if error["type"] == OURS:
         return str(error["msg"]).removeprefix("Value error, ")

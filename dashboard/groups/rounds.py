@@ -237,14 +237,10 @@ def _without_owner(found: Mapping[str, object]) -> Iterator[str]:
                 % figures
             )
         if unmoved := (_whole(found.get("unowned_unmoved")) or 0) + (_whole(found.get("unowned_untold")) or 0):
-            yield (
-                ngettext(
-                    "%(n)s of them has no handoff in this round.",
-                    "%(n)s of them have no handoff in this round.",
-                    unmoved,
-                )
-                % {"n": unmoved}
+            words = ngettext(
+                "%(n)s of them has no handoff in this round.", "%(n)s of them have no handoff in this round.", unmoved
             )
+            yield words % {"n": unmoved} if known > 1 else _("It has no handoff in this round.")
     if perhaps:
         yield (
             ngettext(

@@ -154,15 +154,17 @@ _LARGE = {
     HUGE: "65535",
 }
 # By default HotSpot compiles 50,000 methods in one run over little input, a quarter of its time; few of them pay.
-_COMPILED_SELDOM = (
-    "-XX:Tier3InvocationThreshold=2000 -XX:Tier3MinInvocationThreshold=1000 -XX:Tier3CompileThreshold=10000"
+JAVA_FOR_LITTLE = (
+    "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+    " -XX:Tier3InvocationThreshold=2000 -XX:Tier3MinInvocationThreshold=1000 -XX:Tier3CompileThreshold=10000"
 )
 _SMALL = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC {_COMPILED_SELDOM}",
+    "spark.driver.extraJavaOptions": JAVA_FOR_LITTLE,
+    "spark.executor.extraJavaOptions": JAVA_FOR_LITTLE,
 }
 
 

@@ -310,7 +310,7 @@ def _end_left_over() -> None:
     """End what a test run left that was itself killed: what runs in a folder that nobody owns."""
     for written in KEPT.glob("*/*.pid"):
         with (written.parent / OWNER).open("a") as lock:
-            if not _has_taken(lock):
+            if not _has_taken(lock) or not written.exists():  # another run that begins now has ended it
                 continue
             pid = int(written.read_text() or 0)
             with suppress(OSError):

@@ -35,7 +35,17 @@ def test_what_was_seen_and_what_is_needed_is_said_in_plain_words(
 def test_of_a_body_nothing_is_sent_back() -> None:
     error = {"type": "string_type", "loc": ("body", "asked", "reason"), "msg": "Input should be a valid string"}
 
-    assert words_of(error, {"reason": "secret"}) == "body.asked.reason: needed is a text"
+    assert words_of(error, {"reason": "secret"}) == "body.reason: needed is a text"
+
+
+def test_what_a_body_has_is_named_as_who_sends_it_names_it() -> None:
+    lacks = {"type": "missing", "loc": ("body", "draft", "assignment"), "msg": "Field required"}
+    odd = {"type": "extra_forbidden", "loc": ("body", "draft", "lists", 0, "clients"), "msg": "Extra inputs"}
+    broken = {"type": "json_invalid", "loc": ("body",), "msg": "JSON decode error"}
+
+    assert words_of(lacks, {}) == "body.assignment: needed is a value, and there is none"
+    assert words_of(odd, {}) == "there is no field body.lists.0.clients; nothing was done"
+    assert words_of(broken, {}) == "body: needed is JSON"
 
 
 def test_what_is_not_known_here_keeps_its_own_words() -> None:

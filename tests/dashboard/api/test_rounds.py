@@ -312,7 +312,7 @@ def test_a_queue_without_owner_that_nobody_handed_over_is_told_apart(get: Get, g
     row = get(f"/groups/{group.pk}/rounds/1")
 
     assert (row["unowned_queues"], row["unowned_unmoved_queues"]) == (1, 1)
-    assert "1 of them has no handoff in this round." in row["sentence"]
+    assert "It has no handoff in this round." in row["sentence"]
     assert row["beyond_count"] == len(row["beyond"]) == 1
     assert row["beyond"][0]["why"] in ([OLDER], [UNHELD])
     assert {move["topic"] for move in get(f"/groups/{group.pk}/rounds/1/moves")["rows"]} == {"orders"}

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped] # pyarrow has no ty
 import pyspark
 import pytest
 
+from rebalance_engine.pipeline.session import JAVA_FOR_LITTLE
 from tests.rebalance_engine.pipeline.runs import Key, Span, as_holds, logs, true_holds
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -97,11 +98,14 @@ def test_two_workers_of_a_standalone_cluster_tell_what_one_machine_tells(tmp_pat
     local = ("--host", "127.0.0.1", "--webui-port", "0")
     with ExitStack() as stack:
         start = str(SPARK_CLASS)
-        master = stack.enter_context(program(start, "org.apache.spark.deploy.master.Master", *local, "--port", "0"))
+        little = {"SPARK_DAEMON_JAVA_OPTS": JAVA_FOR_LITTLE}
+        master = stack.enter_context(
+            program(start, "org.apache.spark.deploy.master.Master", *local, "--port", "0", **little)
+        )
         (url,) = says(master, r"Starting Spark master at (spark://\S+)")
         for name in ("one", "two"):
             limits = ("--cores", "1", "--memory", "1100m", "--work-dir", str(tmp_path / name))
-            stack.enter_context(program(start, "org.apache.spark.deploy.worker.Worker", *local, *limits, url))
+            stack.enter_context(program(start, "org.apache.spark.deploy.worker.Worker", *local, *limits, url, **little))
         says(master, "Registering worker", times=2)
 
         run = stack.enter_context(program(*pipeline(tmp_path / "out", "--master", url)))
@@ -127,7 +131,7 @@ def connect_server(folder: Path) -> Iterator[str]:
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.ui.enabled": "false",
     }
-    java = f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dlog4j2.configurationFile={said.as_uri()}"
+    java = f"{JAVA_FOR_LITTLE} -Dlog4j2.configurationFile={said.as_uri()}"
     words = ("--class", CONNECT_SERVER, "--master", "local[2]", "--driver-memory", "1g", "--driver-java-options", java)
     more = [word for name, value in options.items() for word in ("--conf", f"{name}={value}")]
     with program(str(SPARK_SUBMIT), *words, *more, "spark-internal", SPARK_LOCAL_IP="127.0.0.1") as server:
