@@ -46,7 +46,7 @@ def test_an_order_with_a_field_that_there_is_not_is_refused_with_its_name(client
 
     status, said = order(client, writable, reason="lag grows", dry_run=True)
 
-    assert (status, said["problem"].split("; ")[0].endswith("asked.dry_run")) == (422, True)
+    assert (status, said["problem"].split("; ")[0].endswith("body.dry_run")) == (422, True)
     assert not Command.objects.exists()
 
 
