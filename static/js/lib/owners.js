@@ -3,8 +3,8 @@
 // A column is: ok, let (somebody should let go), none (nobody has it), two (two have it), perhaps (two said to have it,
 // but who said so first may have let go), unknown (nobody is known to have it, but somebody does not answer, or takes
 // messages by POP, or a broker does not tell who is a member), disputed (not every NameServer has it in its route, so
-// that it is perhaps not there; two may hold it all the same). A cell is: ok, let, two, claim (of one who perhaps has it), want (should take it), maybe
-// (wanted by a member that does not answer); `ring` marks the one of two owners that is right.
+// that it is perhaps not there; two may hold it all the same). A cell is: ok, let, two, claim (of one who perhaps has
+// it), want (should take it), maybe (wanted by a member that does not answer); `ring` marks the one of two owners that is right.
 import { keyOf } from "./columns.js";
 import { unpack } from "../live/runs.js";
 
