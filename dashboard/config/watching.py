@@ -136,8 +136,8 @@ class _Watch:
         self._threads, self._cluster, self._epoch, self._network = threads, cluster, epoch, network
         self._viewed: frozenset[str] = frozenset()
         self._muted: frozenset[str] | None = None  # the groups that are stored as such of which nobody is notified
-        self._noted_at = 0  # the sweep after which it was stored last which groups are gone
-        self._seen_off_at = (0, 0)  # the lists, and the sweep, after which those who left unseen were read last
+        self._noted_at = 0  # when groups had been told when it was stored last which are gone
+        self._seen_off_at = (0, 0)  # when lists, and groups, had been told when those who left unseen were read last
         self._in_hand: set[int] = set()  # orders that were taken, and are not finished
         self._clock = WatcherClock()  # of facts; leases and orders count by the wall clock, as others do
         self._writer = Writer(cluster=cluster, epoch=epoch, in_thread=threads.write, now=self._clock.now)
@@ -216,37 +216,37 @@ class _Watch:
 
     async def _see_off(self, watcher: Watcher, lists_at: object) -> None:
         """State that those left whom reports alone made known, and whom no broker lists."""
-        memory, swept_at = watcher.memory, _swept_at(watcher)
+        memory, groups_at = watcher.memory, watcher.memory.having.told_at or 0
         has_none = memory.are_groups_told and not memory.groups  # then there is nobody to list
-        told_at = swept_at if has_none else lists_at
-        if not isinstance(told_at, int) or not self._writer.is_idle or self._seen_off_at == (told_at, swept_at):
+        told_at = groups_at if has_none else lists_at
+        if not isinstance(told_at, int) or not self._writer.is_idle or self._seen_off_at == (told_at, groups_at):
             return
         try:
             quiet = await self._threads.look(partial(quiet_members, cluster=self._cluster, lists_at=told_at))
         except DatabaseError as error:
             logger.warning("who left unseen cannot be read for the moment: %s", error)
             return
-        self._seen_off_at = told_at, swept_at
+        self._seen_off_at = told_at, groups_at
         gone = [
             each
             for each in quiet
             if each.client not in memory.members(each.group)
-            and (each.group in memory.groups or each.at + SETTLED_MS < swept_at)  # no list of a group that nobody has
+            and (each.group in memory.groups or each.at + SETTLED_MS < groups_at)  # no list of a group that nobody has
         ]
         if gone:
             await self._writer.put(departures(gone, cluster=self._cluster, now=self._clock.now()))
 
     async def _note_gone(self, watcher: Watcher) -> None:
-        """Store after each sweep which groups no broker names any more, if every broker has said which it has."""
-        swept_at, memory = _swept_at(watcher), watcher.memory
-        if swept_at <= self._noted_at or not memory.are_groups_told or not self._writer.is_idle:
+        """Store which groups no broker names any more, whenever every broker has said once more which it has."""
+        memory, groups_at = watcher.memory, watcher.memory.having.told_at or 0
+        if groups_at <= self._noted_at or not memory.are_groups_told or not self._writer.is_idle:
             return
         note = partial(
             note_gone,
             cluster=self._cluster,
             named=memory.groups,
             brokers=frozenset(memory.masters),
-            asked_at=swept_at,
+            asked_at=groups_at,
             now=self._clock.now(),
             lease_epoch=self._epoch,
         )
@@ -255,7 +255,7 @@ class _Watch:
         except DatabaseError as error:
             logger.warning("which groups are gone cannot be stored for the moment: %s", error)
         else:
-            self._noted_at = swept_at
+            self._noted_at = groups_at
 
     async def _note_muted(self, watcher: Watcher) -> None:
         """Store of which groups no broker notifies anybody, when that is another than was stored."""
@@ -304,14 +304,6 @@ class _Watch:
             except NoDemo as error:
                 logger.info("%s", error)
             await asyncio.sleep(DEMO_AGAIN_S)
-
-
-def _swept_at(watcher: Watcher) -> int:
-    """Say when the last sweep began in which everything was asked, also which groups there are; 0 is never."""
-    health = watcher.health
-    if health.sweep_ended_at is None or health.sweep_took_ms is None or health.sweep_missed:
-        return 0
-    return health.sweep_ended_at - health.sweep_took_ms
 
 
 def _viewed(redis: Redis, cluster: int) -> frozenset[str]:

@@ -235,6 +235,9 @@ def _of_sweeps(now: int) -> Iterator[Metric]:
     age = GaugeMetricFamily("watcher_sweep_seconds_ago", "Seconds since the last whole sweep ended.", labels=label)
     took = GaugeMetricFamily("watcher_sweep_seconds", "How long the last whole sweep took.", labels=label)
     left_out = GaugeMetricFamily("watcher_sweep_missed", "Questions that the last sweep did not get to.", labels=label)
+    in_vain = GaugeMetricFamily(
+        "watcher_sweep_unanswered", "Questions that the last sweep asked in vain.", labels=label
+    )
     held = GaugeMetricFamily(
         "watcher_oldest_held_seconds", "Age of the oldest answer of what a member holds.", labels=label
     )
@@ -264,13 +267,15 @@ def _of_sweeps(now: int) -> Iterator[Metric]:
             _add(family, name, None if at is None else max(0, now - at) / 1_000)
         _add(took, name, None if row.sweep_took_ms is None else row.sweep_took_ms / 1_000)
         _add(left_out, name, None if row.sweep_ended_at is None else row.sweep_missed)
+        _add(in_vain, name, None if row.sweep_ended_at is None else row.sweep_unanswered)
         calls.add_metric(name, row.calls)
         missed.add_metric(name, row.missed)
         for family, figure in ((resting, row.resting), (unknown, row.unknown), (viewed, row.viewed)):
             family.add_metric(name, figure)
         for family, figure in ((waiting, row.waiting), (queued, row.queued)):
             family.add_metric(name, figure)
-    yield from (told, age, took, left_out, held, lists, calls, missed, resting, unknown, viewed, waiting, queued)
+    yield from (told, age, took, left_out, in_vain, held, lists)
+    yield from (calls, missed, resting, unknown, viewed, waiting, queued)
 
 
 def _of_push(now: int) -> Iterator[Metric]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from dashboard.common.fields import (
     AtField,
@@ -128,6 +128,10 @@ class MemberList(Sourced):
                 condition=Q(missing__isnull=True, missing_at__isnull=True)
                 | Q(missing__isnull=False, missing_at__isnull=False),
                 name="member_list_missing_has_a_time",
+            ),
+            models.CheckConstraint(
+                condition=Q(missing_low__isnull=True) | Q(missing_at__isnull=False, missing_low__lte=F("missing_at")),
+                name="member_list_told_before_it_was_missing",
             ),
             one_of("missing", Missing, "member_list_missing_is_known"),
             not_empty("broker", "member_list_has_a_broker"),

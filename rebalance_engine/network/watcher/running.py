@@ -65,6 +65,7 @@ class Health:
 
     Attributes:
         sweep: number of the sweep under way; in each everything is asked once, or named as missing at its deadline.
+        sweep_missed, sweep_unanswered: what the last whole sweep did not get to, and what it asked in vain.
         calls, missed: questions that were asked, and those of them that got no answer.
         oldest_held_at: of all members that ever told what they hold, the longest ago.
         unknown: members of whom it is not known what they hold.
@@ -78,6 +79,7 @@ class Health:
     sweep_ended_at: int | None = None
     sweep_took_ms: int | None = None
     sweep_missed: int = 0
+    sweep_unanswered: int = 0
     calls: int = 0
     missed: int = 0
     facts: int = 0
@@ -126,6 +128,7 @@ class Watcher:
         self._agenda = Agenda(luck or Random())  # noqa: S311  # nothing here is secret
         self._news = asyncio.Event()
         self._open: set[Question] = set()
+        self._unanswered: set[Question] = set()
         self._retry: set[Question] = set()
         self._is_new = False
         self._hurried: dict[str, int] = {}
@@ -203,6 +206,7 @@ class Watcher:
         hung = {each[1] for each in members if (one := memory.member(*each)) is not None and one.hung_at is not None}
         self._agenda.set(questions(memory, self._names, viewed, at, memory.beats.due(hung, at)), at)
         self._open &= self._agenda.paces.keys()
+        self._unanswered &= self._agenda.paces.keys()
         self._ears.ways.keep(self._agenda.paces)
         ages = [held_at for each in members if (held_at := memory.held_at(*each)) is not None]
         health.brokers, health.groups, health.members = len(memory.masters), len(memory.groups), len(members)
@@ -220,11 +224,11 @@ class Watcher:
             self.memory.forget_routes()
             self.health.sweep_ended_at = at
             self.health.sweep_took_ms = at - (self.health.sweep_began_at or at)
-            self.health.sweep_missed = len(self._open)
+            self.health.sweep_missed, self.health.sweep_unanswered = len(self._open), len(self._unanswered)
             await self._state([fact for question in self._open for fact in self._left_out(question, at)])
         self.health.sweep += 1
         self.health.sweep_began_at = at
-        self._open = set(self._agenda.paces)
+        self._open, self._unanswered = set(self._agenda.paces), set()
         self._deadline = at + self._agenda.sweep_ms()
 
     def _left_out(self, question: Question, at: int) -> list[Fact]:
@@ -252,6 +256,7 @@ class Watcher:
             self._agenda.done(question, by.at)
             return
         self.health.calls += 1
+        self._unanswered.discard(question)
         try:
             facts = await self._heard(question, by)
         except (NoAnswer, Denied, RemotingError) as error:
@@ -261,6 +266,7 @@ class Watcher:
             trouble = BrokenContent(str(error))
         if trouble is not None:
             self.health.missed += 1
+            self._unanswered.add(question)
             facts = self._ears.missed(question, replace(by, at=clock.now(), asked_at=by.at), trouble)
             if self._ears.ways.goes_on(question):
                 self._retry.add(question)

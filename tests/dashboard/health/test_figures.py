@@ -282,6 +282,8 @@ def test_a_watcher_says_how_old_its_sweep_is_and_whom_it_leaves_alone() -> None:
         at=T0,
         sweep_ended_at=T0 - 4_000,
         sweep_took_ms=30_000,
+        sweep_missed=1,
+        sweep_unanswered=2,
         calls=90,
         missed=3,
         resting=2,
@@ -294,6 +296,7 @@ def test_a_watcher_says_how_old_its_sweep_is_and_whom_it_leaves_alone() -> None:
     shop = ("shop",)
     assert found["watcher_report_seconds_ago"] == {shop: 1}
     assert (found["watcher_sweep_seconds_ago"], found["watcher_sweep_seconds"]) == ({shop: 5}, {shop: 30})
+    assert (found["watcher_sweep_missed"], found["watcher_sweep_unanswered"]) == ({shop: 1}, {shop: 2})
     assert (found["watcher_calls_total"], found["watcher_calls_missed_total"]) == ({shop: 90}, {shop: 3})
     assert (found["watcher_clients_resting"], found["watcher_groups_viewed"]) == ({shop: 2}, {shop: 1})
     assert found["watcher_oldest_list_seconds"] == {shop: 2.5}

@@ -83,7 +83,16 @@ def test_a_connection_is_there_once_and_one_that_ended_has_a_departure(cluster: 
 def test_a_broker_has_one_list_of_members(cluster: Cluster) -> None:
     columns = {"group": make_group(cluster), "broker": "east", "clients": ["A", "A", "\0\ud800"], **SOURCED}
 
-    assert_refused(MemberList, columns, {"broker": ""}, {"clients": None}, *WITHOUT_SOURCE)
+    assert_refused(
+        MemberList,
+        columns,
+        {"broker": ""},
+        {"clients": None},
+        {"missing": "timeout"},
+        {"missing_low": T0},
+        {"missing": "timeout", "missing_at": T0, "missing_low": T0 + 1},
+        *WITHOUT_SOURCE,
+    )
     assert_unique(MemberList, columns, broker="west")
     assert MemberList.objects.get(broker="east").clients == ["A", "A", "\0\ud800"]
 

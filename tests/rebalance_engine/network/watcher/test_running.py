@@ -139,6 +139,38 @@ async def test_without_a_broker_to_ask_what_is_held_is_unknown() -> None:
 
 
 @on_a_loop
+async def test_a_sweep_tells_apart_what_it_asked_in_vain_and_what_it_did_not_get_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in (
+        "ROUTES_MS",
+        "VIEWED_ROUTES_MS",
+        "BROKERS_MS",
+        "RUNTIME_MS",
+        "PRODUCERS_MS",
+        "GROUPS_MS",
+        "DETAILS_MS",
+    ):
+        monkeypatch.setattr(agenda, name, 1_000)
+    for name in ("LISTS_MS", "HELD_MS", "PROGRESS_MS", "DEAD_MS"):
+        monkeypatch.setattr(agenda, name, dict.fromkeys(Rank, 1_000))
+    async with (
+        cluster(orders=4) as east,
+        watching(east.namesrv) as (watcher, stated),
+        Consumer(east.namesrv, "G", ["orders"], instance="A", version=QUICK),
+    ):
+        await until(lambda: bool(stated.of(HeldSeen)) and watcher.health.sweep >= 3)
+        answered = watcher.health.sweep_unanswered
+        await east.broker("broker-a").kill(keeps_route=True)
+        began = watcher.health.sweep
+        await until(lambda: watcher.health.sweep >= began + 2)
+
+    assert answered == 0
+    assert watcher.health.sweep_unanswered > 0
+    assert watcher.health.sweep_missed == 0
+
+
+@on_a_loop
 async def test_a_broker_that_hangs_leaves_members_known_that_another_one_lists() -> None:
     with pytest.MonkeyPatch.context() as patch:
         for module, name, seconds in (
