@@ -72,8 +72,8 @@ class ClustersOut(Schema):
 class FindingOut(Schema):
     """A fault; ``confirmed_at`` null: suspected so far. ``ends_at``: when it must end by itself, where known.
 
-    ``seen_at``: of all members of its group the longest ago that one told what it holds: so old is its proof. Null: it
-    rests on something else, or is told of a past instant.
+    ``seen_at``: of all members of its group the longest ago that one told what it holds: so old is its proof, though no
+    older than ``suspected_at``. Null: it rests on something else, or is told of a past instant.
     """
 
     cluster: Text
@@ -146,7 +146,7 @@ def finding_out(row: Finding, seen_at: int | None) -> FindingOut:
         origin=row.origin,
         suspected_at=row.suspected_at,
         confirmed_at=row.confirmed_at,
-        seen_at=proven_at(row.kind, seen_at),
+        seen_at=proven_at(row.kind, seen_at, row.suspected_at),
         ends_at=row.ends_at,
     )
 

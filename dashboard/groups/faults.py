@@ -1,7 +1,7 @@
 """Findings over time: suspected at one look, confirmed by another one more than 20 s later, cleared when gone.
 
 That nobody has a queue is gone where somebody is seen with it, or it is in no route: a look at which that cannot be
-judged, since a broker or a member did not tell, leaves the finding as it is.
+judged, since a broker or a member did not tell, leaves the finding there; ``unjudged.py`` says what is known of it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dashboard.common.fields import printable
 from dashboard.groups.models import Finding, Group
 from dashboard.groups.owned import NOBODYS
 from dashboard.groups.queries import Look
+from dashboard.groups.unjudged import say_unjudged
 from rebalance_engine.events import (
     EXACT,
     Fact,
@@ -70,6 +71,7 @@ def keep_faults(
         faults.append(row)
     Finding.objects.bulk_create(new, batch_size=2_000)
     kept = _still_open(group, look, stored)
+    say_unjudged(group=group, look=look, rows=kept)
     for row in stored.values():
         end = max(when, row.confirmed_at or row.suspected_at, now if row.kind in NO_LOOK else 0)
         Finding.objects.filter(pk=row.pk).update(cleared_at=end)

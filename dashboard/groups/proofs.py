@@ -48,6 +48,9 @@ def sure_until_of(*, groups: Collection[int]) -> dict[int, int]:
     return {pk: min(times) for pk, times in known.items() if times}
 
 
-def proven_at(kind: str, seen_at: int | None) -> int | None:
-    """Say of when the proof of a finding is; None: it rests on something else, or nobody told anything."""
-    return seen_at if kind in BY_HELD else None
+def proven_at(kind: str, seen_at: int | None, suspected_at: int) -> int | None:
+    """Say of when the proof of a finding is; None: it rests on something else, or nobody told anything.
+
+    It is no older than the look that said it first, at ``suspected_at``: some of its answers were.
+    """
+    return max(seen_at, suspected_at) if kind in BY_HELD and seen_at is not None else None

@@ -62,6 +62,7 @@ SAYINGS = (
     "dashboard/groups/recording/orders.py",
     "dashboard/groups/rules.py",
     "dashboard/groups/storing.py",
+    "dashboard/groups/unjudged.py",
     "dashboard/groups/vanished.py",
     "dashboard/plans/assignments.py",
     "dashboard/plans/operations.py",

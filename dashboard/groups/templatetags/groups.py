@@ -94,7 +94,7 @@ def looked(row: Listed | None, now: int | str) -> Looked:
 def proof_at(found: Fault | Finding, seen: Mapping[int, int] | int | str | None) -> int | None:
     """Say of when the proof of a finding is; ``seen`` is when its group was seen last, or each group. None: unknown."""
     mine = seen.get(getattr(found, "group_id", None) or 0) if isinstance(seen, Mapping) else seen
-    return proven_at(found.kind, mine) if isinstance(mine, int) else None
+    return proven_at(found.kind, mine, found.suspected_at) if isinstance(mine, int) else None
 
 
 @register.filter

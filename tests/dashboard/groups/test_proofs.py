@@ -38,8 +38,8 @@ def test_a_finding_is_as_old_as_the_oldest_answer_on_which_it_rests() -> None:
 
 
 def test_what_rests_on_something_else_or_on_nothing_has_no_such_age() -> None:
-    assert proven_at("storm", T0) is None
-    assert proven_at("orphan queue", None) is None
+    assert proven_at("storm", T0, T0) is None
+    assert proven_at("orphan queue", None, T0) is None
     row = Finding(kind="storm", group=Group(pk=1))
     assert proof_at(row, {1: T0}) is proof_at(row, "") is None
 
