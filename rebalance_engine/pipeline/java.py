@@ -45,12 +45,14 @@ def _java(environment: Mapping[str, str]) -> str | None:
 
 
 @contextmanager
-def without_incubator(environment: MutableMapping[str, str]) -> Iterator[None]:
-    """Let what is started meanwhile by ``environment`` run Java without the module that Spark asks it for.
+def quiet_java(environment: MutableMapping[str, str]) -> Iterator[None]:
+    """Let what is started meanwhile by ``environment`` run a Java that says nothing where nothing is wrong.
 
     Spark adds ``jdk.incubator.vector`` to every Java (``JavaModuleOptions``), which machine learning alone makes use
     of, and Java warns of it on stderr. No option takes a module back, so a Java of our own leaves the word out and
-    becomes the real one. Where no program can be run from the folder of temporary files, all stays as it is.
+    becomes the real one. It also passes over SIGTERM, as PySpark has it pass over SIGINT: where all processes of a run
+    get that, Java would end first, and write down every job that it breaks off. Who started it ends it, and it ends
+    with whoever did. Where no program can be run from the folder of temporary files, all stays as it is.
 
     Args:
         environment: whose ``JAVA_HOME`` names that Java until the block ends; Spark looks for it there first.
@@ -59,7 +61,7 @@ def without_incubator(environment: MutableMapping[str, str]) -> Iterator[None]:
     with tempfile.TemporaryDirectory(prefix="evenkeel-java-") as place:
         script = Path(place) / "bin" / "java"
         script.parent.mkdir()
-        script.write_text(_WITHOUT.format(real=shlex.quote(str(real))))
+        script.write_text(_QUIET.format(real=shlex.quote(str(real))))
         script.chmod(0o700)
         if real is None or not os.access(script, os.X_OK):
             yield
@@ -72,7 +74,8 @@ def without_incubator(environment: MutableMapping[str, str]) -> Iterator[None]:
             environment.update({"JAVA_HOME": home} if home is not None else {})
 
 
-_WITHOUT = """#!/bin/sh
+_QUIET = """#!/bin/sh
+trap '' TERM
 for word do
     shift
     [ "$word" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$word"

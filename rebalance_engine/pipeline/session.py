@@ -12,7 +12,7 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped] # py4j has n
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession, is_remote
 
-from rebalance_engine.pipeline.java import java_trouble, without_incubator
+from rebalance_engine.pipeline.java import java_trouble, quiet_java
 from rebalance_engine.pipeline.names import keep_names
 from rebalance_engine.pipeline.progress import Tasks, tasks_of
 
@@ -61,7 +61,7 @@ def start(
     for name, value in {**settings, **(more or {})}.items():
         builder = builder.config(name, value)
     try:
-        with without_incubator(os.environ):
+        with quiet_java(os.environ):
             session = builder.getOrCreate()
     except Exception as error:  # py4j and PySpark raise half a dozen unrelated kinds when a session cannot start
         raise SparkOff(f"no session at {chosen}: {type(error).__name__}: {str(error)[:300]}") from error

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rebalance_engine.pipeline.java import java_trouble, spark_trouble, without_incubator
+from rebalance_engine.pipeline.java import java_trouble, quiet_java, spark_trouble
 
 
 def java_that_says(folder: Path, line: str) -> dict[str, str]:
@@ -42,23 +42,39 @@ def test_who_works_at_a_server_of_spark_connect_needs_no_java(tmp_path: Path) ->
     assert spark_trouble(nowhere | {"SPARK_REMOTE": ""}) == java_trouble(nowhere)
 
 
+def java_that_runs(home: Path, script: str) -> Path:
+    java = home / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text(f"#!/bin/sh\n{script}\n")
+    java.chmod(0o700)
+    return java
+
+
 @pytest.mark.parametrize("has_home", [True, False])
 def test_a_java_that_spark_starts_gets_every_word_but_the_module_of_which_it_would_warn(
     tmp_path: Path, has_home: bool
 ) -> None:
-    java = tmp_path / "my java" / "bin" / "java"
-    java.parent.mkdir(parents=True)
-    java.write_text('#!/bin/sh\nprintf "%s|" "$@"\n')
-    java.chmod(0o700)
+    java = java_that_runs(tmp_path / "my java", 'printf "%s|" "$@"')
     environment = {"JAVA_HOME": str(java.parents[1])} if has_home else {"PATH": f"{java.parent}:/usr/bin:/bin"}
     before = dict(environment)
     words = ["-cp", "a b", "", "--add-modules=jdk.incubator.vector", "-D$x='y'", "*"]
 
-    with without_incubator(environment):
+    with quiet_java(environment):
         started = f"{environment['JAVA_HOME']}/bin/java"
         said = subprocess.run([started, *words], capture_output=True, text=True, check=True).stdout
 
     assert said == "-cp|a b||-D$x='y'|*|"
     assert environment == before
-    with without_incubator(nothing := {"PATH": ""}):
+    with quiet_java(nothing := {"PATH": ""}):
         assert nothing == {"PATH": ""}
+
+
+def test_a_java_that_spark_starts_is_ended_by_no_signal_that_a_whole_run_gets(tmp_path: Path) -> None:
+    """It would write down every job that it breaks off, before the run says that it was stopped."""
+    environment = {"JAVA_HOME": str(java_that_runs(tmp_path / "java", "kill -TERM $$; echo goes on").parents[1])}
+
+    with quiet_java(environment):
+        started = f"{environment['JAVA_HOME']}/bin/java"
+        said = subprocess.run([started], capture_output=True, text=True, check=True).stdout
+
+    assert said == "goes on\n"

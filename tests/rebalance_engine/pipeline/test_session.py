@@ -51,10 +51,13 @@ def test_a_session_of_spark_connect_has_utc_days_that_stay_text_as_any_other(is_
 
 @pytest.mark.spark
 def test_spark_says_nothing_of_itself_but_its_errors() -> None:
+    """Nor of a job that writes and is broken off: it raises that, and a run that is stopped would begin with it."""
     program = """
 from rebalance_engine.pipeline.session import start
 spark = start("local[1]", is_small=True)
-spark._jvm.org.apache.logging.log4j.LogManager.getLogger("org.Disk").error("there is no room")
+logs = spark._jvm.org.apache.logging.log4j.LogManager
+logs.getLogger("org.apache.spark.sql.execution.datasources.FileFormatWriter").error("Aborting job 7")
+logs.getLogger("org.Disk").error("there is no room")
 spark.stop()
 """
 
