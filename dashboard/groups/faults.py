@@ -48,7 +48,7 @@ def keep_faults(
     """
     told_at = {member.client_id: member.held_seen_at or 0 for member in look.members}
     looked = max(told_at.values(), default=0) or now
-    when = max(looked, min(caused_at, now))
+    when = max(looked, min(max(caused_at, look.moved_at), now))  # a report tells of what no look saw yet
     stored = {(row.kind, row.subject_key): row for row in Finding.objects.filter(group=group, cleared_at=None)}
     faults, new, news = list[Finding](), list[Finding](), list[Fact]()
     for each in found[:MOST_FAULTS]:

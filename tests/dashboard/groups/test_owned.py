@@ -5,7 +5,7 @@ import pytest
 from dashboard.clusters.models import Queue
 from dashboard.groups.ending import tell_ended
 from dashboard.groups.lanes import lanes_of
-from dashboard.groups.models import Group, Handoff, Holding, Member, Round
+from dashboard.groups.models import Finding, Group, Handoff, Holding, Member, Round
 from dashboard.groups.owned import shares_in
 from dashboard.groups.past import shown_at
 from dashboard.groups.past_story import lanes_at, shares_at
@@ -13,8 +13,9 @@ from dashboard.groups.rounds import sentence_of
 from dashboard.groups.shares import Share
 from dashboard.groups.story import time_bar, worst
 from dashboard.push.models import Step
+from rebalance_engine.events import EXACT, QueueTaken
 from tests.dashboard.groups.test_story import join, settle, turn
-from tests.dashboard.story import T0, held, told
+from tests.dashboard.story import REPORT, T0, held, joined, listed, queue, route, seen, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -184,3 +185,19 @@ def test_a_round_in_which_each_queue_had_one_owner_tells_of_none() -> None:
     join()
 
     assert shares_in(row=Round.objects.get(), now=T0 + 5_300) == {}
+
+
+def test_a_queue_that_nobody_had_yet_is_without_owner_until_who_reports_that_it_took_it() -> None:
+    told(route(1), *seen("Z", group="other"), listed(0))
+    told(*seen("A", 1_000), joined("A", 1_000, low=900), listed(1_000, "A"), held("A", 1_100, []))
+    turn(1_200)
+    told(held("A", 14_700, []))
+    turn(14_800)
+
+    told(QueueTaken(at=T0 + 20_000, source=REPORT, exactness=EXACT, group="g", client="A", queue=queue(0)))
+    turn(20_100)
+
+    row = Round.objects.get()
+    [share] = shares_in(row=row, now=T0 + 60_000).values()
+    assert (share.unowned.low, share.unowned.high) == (18_900, 18_900)
+    assert {finding.cleared_at for finding in Finding.objects.filter(kind="orphan queue")} == {T0 + 20_000}
