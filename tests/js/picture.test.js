@@ -243,11 +243,11 @@ test("a large group is tiles", () => {
   assert.equal(grid.grid.flat().reduce((a, b) => a + b), 1960);
 });
 
-test("tiles begin above 50 members by 200 queues, and where columns or rows have no room", () => {
+test("tiles begin above 50 members by 200 queues and those of their retry topic, and where columns or rows have no room", () => {
   const of = (members, queues) => isLarge({ members: Array(members) }, queues);
 
-  assert.deepEqual([of(50, 200), of(3, 250), of(100, 100)], [false, false, false]);
-  assert.deepEqual([of(100, 1000), of(51, 200), of(50, 201), of(2, 251), of(101, 8)], [true, true, true, true, true]);
+  assert.deepEqual([of(50, 220), of(3, 250), of(100, 100)], [false, false, false]);
+  assert.deepEqual([of(100, 1000), of(55, 201), of(50, 221), of(2, 251), of(101, 8)], [true, true, true, true, true]);
 });
 
 test("where tiles of each broker have no room, a tile has the queues of its topic on all brokers", () => {

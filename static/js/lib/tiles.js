@@ -4,7 +4,8 @@ import * as owners from "./owners.js";
 const MOST_QUEUES = 400; // in one tile's columns: what a zoom shows in cells
 const MOST_BANDS = 40;
 const NOT_HELD = new Set(["want", "maybe", "gave"]);
-const [MOST_CELLS, MOST_COLUMNS, MOST_ROWS] = [50 * 200, 250, 100]; // columns of 4 px have room in a page; rows of 10 px on a screen
+const MOST_CELLS = 50 * 220; // members by queues: 200 and their retry topic's, which are few
+const [MOST_COLUMNS, MOST_ROWS] = [250, 100]; // columns of 4 px have room in a page; rows of 10 px on a screen
 
 /** When cells are too many to be read one by one: tiles. */
 export const isLarge = ({ members }, queues) => members.length * queues > MOST_CELLS || queues > MOST_COLUMNS || members.length > MOST_ROWS;
