@@ -5,6 +5,8 @@ The site's own pages keep their own words: the handlers of 400 to 500 ask first 
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
@@ -15,7 +17,10 @@ from django.utils.translation import get_language_from_request, override
 from django.utils.translation import gettext as _
 from django.views import defaults
 
+from dashboard.common.shown import shown
+
 ADDRESS = "/api/v1/"
+MOST_NAMED, LONGEST_NAME = 5, 40  # parameters that a refusal names, and letters of each
 FROM_ELSEWHERE = ("Origin checking failed", "Referer checking failed")  # as django.middleware.csrf says it
 
 
@@ -40,6 +45,17 @@ def refused(status: int, words: str, **more: object) -> JsonResponse:
     if status == 401:
         answer["WWW-Authenticate"] = 'Bearer realm="api"'
     return answer
+
+
+def refuse_unknown(request: HttpRequest, known: Collection[str]) -> JsonResponse | None:
+    """Refuse parameters of an address that it does not know, by their names; None: it knows all of them."""
+    unknown = sorted(request.GET.keys() - set(known))
+    if not unknown:
+        return None
+    more = f" and {len(unknown) - MOST_NAMED} more" if len(unknown) > MOST_NAMED else ""
+    names = ", ".join(repr(shown(name, LONGEST_NAME)) for name in unknown[:MOST_NAMED])
+    there = f"there are {', '.join(sorted(known))}" if known else "there are none"
+    return refused(400, f"there is no parameter {names}{more} here; {there}")
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

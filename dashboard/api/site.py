@@ -7,6 +7,7 @@ anything is read of the request, and asks again for the cluster or the group by 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import TypeVar
@@ -21,8 +22,8 @@ from ninja.errors import HttpError, ValidationError
 
 from dashboard.api import reported
 from dashboard.api.door import READING
-from dashboard.api.errors import ADDRESS, Problem, refused
-from dashboard.api.invalid import words_of
+from dashboard.api.errors import ADDRESS, Problem, refuse_unknown, refused
+from dashboard.api.invalid import OF_ADDRESS, words_of
 from dashboard.api.nulls import say_nulls
 from dashboard.api.shapes import Refusal
 from dashboard.common.clock import now_ms
@@ -31,10 +32,11 @@ from dashboard.people.gate import needs
 from dashboard.people.roles import Role
 
 F = TypeVar("F", bound=Callable[..., object])
-PROBLEMS = dict.fromkeys((401, 403, 404, 422), Refusal)
+PROBLEMS = dict.fromkeys((400, 401, 403, 404, 422), Refusal)
 CHANGES_A_MINUTE = 120  # of one person; a script that waits for each answer rarely gets there
 WITHIN_MS = 60_000
 TRIALS: set[str] = set()  # names of addresses that compute something anew, however often they are asked
+CONVERTED = re.compile(r"<(?:\w+:)?(\w+)>")  # a part of an address, as Django writes it
 ROLES: dict[str, dict[str, Role]] = {}  # name of an address -> method -> role
 ABOUT = """What the pages of Evenkeel show, and what they do, with the same permissions.
 
@@ -149,10 +151,28 @@ def _guarded(pattern: URLPattern) -> Callable[..., HttpResponseBase]:
     view: Callable[..., HttpResponseBase] = pattern.callback
 
     def guarded(request: HttpRequest, *arguments: object, **named: object) -> HttpResponseBase:
-        return _too_often(request, pattern.name) or view(request, *arguments, **named)
+        unknown = _unknown(request, str(pattern.pattern))
+        return unknown or _too_often(request, pattern.name) or view(request, *arguments, **named)
 
     lowest = min(roles.values(), key=lambda role: role.rank)
     return of_the_api(needs(lowest, by_method=roles)(guarded))
+
+
+def _unknown(request: HttpRequest, route: str) -> HttpResponseBase | None:
+    """Refuse a parameter that the description does not name here: what it was to change would not be so."""
+    known = _parameters().get(CONVERTED.sub(r"{\1}", route), {}).get(request.method or "")
+    return None if known is None else refuse_unknown(request, known)
+
+
+@cache
+def _parameters() -> dict[str, dict[str, frozenset[str]]]:
+    """Give the parameters of each address (without the API's own beginning) and method, as they are described."""
+    found: dict[str, dict[str, frozenset[str]]] = {}
+    for where, methods in json.loads(description())["paths"].items():
+        for method, operation in methods.items():
+            names = (each["name"] for each in operation.get("parameters", ()) if each["in"] == OF_ADDRESS)
+            found.setdefault(where.removeprefix(ADDRESS), {})[method.upper()] = frozenset(names)
+    return found
 
 
 def _too_often(request: HttpRequest, name: str | None) -> HttpResponseBase | None:
@@ -190,6 +210,6 @@ def description() -> bytes:
 
 @require_GET
 @needs(Role.VIEWER)
-def openapi(_request: HttpRequest) -> HttpResponse:
+def openapi(request: HttpRequest) -> HttpResponseBase:
     """Give the description of the API."""
-    return HttpResponse(description(), content_type="application/json")
+    return refuse_unknown(request, frozenset()) or HttpResponse(description(), content_type="application/json")

@@ -31,7 +31,7 @@ def test_the_description_has_every_operation_with_its_role_and_its_refusals() ->
         assert where.startswith("/api/v1/")
         for each in methods.values():
             assert each["description"]
-            assert {"401", "403", "404", "422"} <= each["responses"].keys()
+            assert {"400", "401", "403", "404", "422"} <= each["responses"].keys()
 
 
 def test_the_description_has_no_part_that_leads_nowhere() -> None:
@@ -116,3 +116,69 @@ def test_changes_and_trials_of_one_person_are_bounded_each_by_itself(
     assert client.get(f"/api/v1/groups/{group.pk}").status_code == 200
     client.force_login(person(Role.ADMIN, name="bob"))
     assert change() == (404, None)
+
+
+@pytest.fixture
+def viewer(client: Client) -> Client:
+    client.force_login(person(Role.VIEWER))
+    return client
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("asked", "problem"),
+    [
+        ("nightly?sizes=2", "there is no parameter 'sizes' here; there are format, page, size"),
+        ("clusters?lang=en&at=1", "there is no parameter 'at', 'lang' here; there are format"),
+        ("nightly/under-way?now", "there is no parameter 'now' here; there are none"),
+        ("openapi.json?format=yaml", "there is no parameter 'format' here; there are none"),
+        ("tokens?%E2%80%AEx=1", "there is no parameter '⟨U+202E⟩x' here; there are format, page, size"),
+    ],
+)
+def test_a_parameter_that_there_is_not_is_refused_by_its_name(viewer: Client, asked: str, problem: str) -> None:
+    answer = viewer.get(f"/api/v1/{asked}")
+
+    assert (answer.status_code, answer.json()) == (400, {"problem": problem})
+
+
+@pytest.mark.django_db
+def test_very_many_and_long_ones_are_named_in_part(viewer: Client) -> None:
+    asked = "&".join(f"{letter * 500}=1" for letter in "abcdefg")
+    problem = viewer.get(f"/api/v1/nightly?{asked}").json()["problem"]
+
+    assert " and 2 more here;" in problem
+    assert len(problem) < 400
+
+
+@pytest.mark.django_db
+def test_a_change_with_one_is_refused_too_and_counts_as_none(client: Client) -> None:
+    client.force_login(person(Role.ADMIN))
+    answer = client.post("/api/v1/report-tokens?note=x", "{}", content_type="application/json")
+
+    assert answer.status_code == 400
+    assert answer.json() == {"problem": "there is no parameter 'note' here; there are none"}
+
+
+@pytest.mark.django_db
+def test_who_may_not_ask_is_told_that_first(client: Client) -> None:
+    assert client.get("/api/v1/nightly?sizes=2").status_code == 401
+    client.force_login(person(Role.VIEWER))
+    assert client.get("/api/v1/audit?sizes=2").status_code == 403
+
+
+@pytest.mark.django_db
+def test_all_that_is_described_is_taken(client: Client) -> None:
+    client.force_login(person(Role.ADMIN))
+    for where, methods in json.loads(description())["paths"].items():
+        for each in methods.get("get", {}).get("parameters", ()):
+            if each["in"] == "query":
+                answer = client.get(f"{where.replace('{pk}', '7').replace('{number}', '1')}?{each['name']}=1")
+                assert answer.status_code != 400, (where, each["name"], answer.content)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("page", ["/", "/findings/", "/producers/", "/audit/", "/api/"])
+def test_pages_take_whatever_stands_in_an_address(client: Client, page: str) -> None:
+    client.force_login(person(Role.ADMIN))
+
+    assert client.get(f"{page}?nothing=of&this=sort").status_code == 200
