@@ -100,6 +100,7 @@ class RoundOut(RoundRow):
     all of that. In as many as ``unowned_perhaps_queues`` and ``overlap_perhaps_queues`` besides it is possible and not
     known, for so many ms at most, or nobody knows how many. ``longest_unowned`` or ``longest_overlap`` null: of none
     it is known for certain, and where ``unowned_perhaps_queues`` or ``overlap_perhaps_queues`` is 0 too, none was seen.
+    What an earlier round let go, and nobody had taken when this one began, is told by that one alone, to its end.
     Of the queues without owner ``unowned_unmoved_queues`` had none before it either, as far as is known: they are not
     among its ``handoffs``, the number of rows of ``/moves``. Of ``beyond_count`` of the queues of these figures
     no handoff tells: ``beyond`` are the longest 200 of them, each with the reason.

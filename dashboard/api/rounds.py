@@ -31,8 +31,9 @@ from dashboard.api.site import reads
 from dashboard.common.clock import now_ms
 from dashboard.groups import owned, past_story, story
 from dashboard.groups import rounds as read
-from dashboard.groups.beyond import Beyond, beyond, count_unmoved
+from dashboard.groups.beyond import Beyond, beyond, count_unmoved, has_outlasted, let_go_in
 from dashboard.groups.doubts import NO_DOUBTS, all_doubts_of, less
+from dashboard.groups.elsewhere import own_of
 from dashboard.groups.handoffs import UNKNOWN_PAUSE
 from dashboard.groups.lanes import lanes_of
 from dashboard.groups.lasting import lasting_handoffs
@@ -81,9 +82,12 @@ def one_round(request: HttpRequest, pk: int, number: int, asked: Query[Instantly
         shares = owned.shares_in(row=row, now=now)
         lanes = lanes_of(row, now=now, shares=shares)
         twice = add_up(lanes=lanes, known=twice_in(row=row, lanes=lanes).values())
-        rest = beyond(shares=shares, lanes=lanes)
+        own = own_of(row=row, shares=shares, here=let_go_in(lanes), now=now)
+        rest = beyond(shares=own.shares, lanes=lanes)
         worst = {
-            **story.worst(lanes, shares, is_untold=row.is_left_untold),
+            **story.worst(lanes, own.shares, is_untold=row.is_left_untold),
+            **own.figures,
+            "has_outlasted": has_outlasted(row, lanes),
             "twice": twice.count,
             **count_unmoved(rest),
             "left_open": left_open(row),
@@ -91,8 +95,11 @@ def one_round(request: HttpRequest, pk: int, number: int, asked: Query[Instantly
         return _round(row, worst, read.causes_of(row), rest, now, twice)
     row, at = _then(row, asked.at, now), instant_asked(asked.at, now)
     lanes, shares = past_story.lanes_at(row=row, at=at, now=now), past_story.shares_at(row=row, at=at)
-    rest = beyond(shares=shares, lanes=lanes)
-    return _round(row, story.worst(lanes, shares), past_story.causes_at(row=row, at=at), rest, at)
+    own = own_of(row=row, shares=shares, here=let_go_in(lanes), now=at)
+    rest = beyond(shares=own.shares, lanes=lanes)
+    return _round(
+        row, {**story.worst(lanes, own.shares), **own.figures}, past_story.causes_at(row=row, at=at), rest, at
+    )
 
 
 def _then(row: Round, asked: str, now: int) -> Round:

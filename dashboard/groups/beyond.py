@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext as _
 
+from dashboard.groups.elsewhere import Place
 from dashboard.groups.lanes import Lane
+from dashboard.groups.models import Round
 from dashboard.groups.owned import places_of
 from dashboard.groups.shares import Lasted, Share
 
@@ -81,6 +83,18 @@ def count_unmoved(rows: Sequence[Beyond]) -> dict[str, int]:
 def shown(rows: Sequence[Beyond]) -> dict[str, object]:
     """Give what a page shows of them."""
     return {"beyond": rows[:MOST_SHOWN], "beyond_count": len(rows)}
+
+
+def let_go_in(lanes: Sequence[Lane]) -> set[Place]:
+    """Name the queues that were let go in a round."""
+    return {lane.place for lane in lanes if lane.dropped_at is not None}
+
+
+def has_outlasted(row: Round, lanes: Sequence[Lane]) -> bool:
+    """Whether a queue that a round left without owner had none for certain after its end, until somebody took it."""
+    end = row.closed_at
+    gaps = ((lane.dropped[1], lane.unowned[0]) for lane in lanes if lane.is_gap)
+    return end is not None and any(let_go is not None and let_go + (least or 0) > end for let_go, least in gaps)
 
 
 def _is_counted(share: Share) -> bool:

@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from dashboard.groups.before import knew_all_before
 from dashboard.groups.doubts import NO_DOUBTS, Doubts, all_doubts_of, doubted, surely
+from dashboard.groups.elsewhere import Place, told_elsewhere
 from dashboard.groups.ending import stories_of
 from dashboard.groups.handoffs import Hold, Story, pause_of
 from dashboard.groups.leaving import STAYED, End, Left, lefts_of, perhaps_away
@@ -21,7 +22,6 @@ from dashboard.groups.silences import silences_of, told_until_of
 from rebalance_engine.model import MessageQueue
 
 Within = tuple[int | None, int | None]
-Place = tuple[str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,11 +319,17 @@ def _with_what_was_known(round_row: Round, lanes: list[Lane]) -> list[Lane]:
 
 
 def _with_gaps_before(round_row: Round, lanes: list[Lane], shares: Mapping[int, Share] | None, now: int) -> list[Lane]:
-    """Say how long nobody had what nobody is known to have let go, where that was seen; at least, where it is older."""
+    """Say how long nobody had what nobody is known to have let go, where that was seen; at least, where it is older.
+
+    Of what an earlier round let go that one tells it.
+    """
     if all(lane.from_client or lane.taken_at is None for lane in lanes):
         return lanes
     shares = shares_in(row=round_row, now=now) if shares is None else shares
     places = places_of(pk for pk, share in shares.items() if share.is_gap)
+    places = {pk: places[pk] for pk in _taken_before(lanes, places)}
+    for pk in told_elsewhere(row=round_row, places=places, now=now):
+        del places[pk]
     before = shares_until(row=round_row, times=_taken_before(lanes, places), now=now)
     found = {places[pk]: _gap(share) for pk, share in before.items() if share.is_gap}
     return [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
@@ -13,6 +14,7 @@ from django.views.decorators.http import require_GET
 from dashboard.common.clock import now_ms
 from dashboard.groups import beyond, past_story, rounds, story, views
 from dashboard.groups.drawn import plain_lanes
+from dashboard.groups.elsewhere import own_of
 from dashboard.groups.ending import moved_so_far
 from dashboard.groups.kinds import listeners_of, programs_of, without_owners
 from dashboard.groups.listing import Listed
@@ -21,6 +23,7 @@ from dashboard.groups.past import BadInstant, Shown, instant_of, shown_at, spell
 from dashboard.groups.past_lag import lag_at
 from dashboard.groups.past_silent import as_answered
 from dashboard.groups.pictured import loads_of
+from dashboard.groups.shares import Share
 from dashboard.groups.showing import is_cell_proxied, row_shown
 from dashboard.groups.table import in_words
 from dashboard.groups.words import state_of
@@ -61,7 +64,9 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
     state = shown.state
     row = past_story.round_at(group=found, shown=shown)
     lanes = past_story.lanes_at(row=row, at=at, now=now) if row is not None else []
-    shares = past_story.shares_at(row=row, at=at) if row is not None else {}
+    shares: Mapping[int, Share] = past_story.shares_at(row=row, at=at) if row is not None else {}
+    if row is not None:
+        shares = own_of(row=row, shares=shares, here=beyond.let_go_in(lanes), now=at).shares
     around = past_story.around_at(group=found, state=state, lanes=lanes, at=at)
     window, bar = past_story.time_bar_at(group=found, at=at, asked=request.GET.get("window", ""), now=now)
     return {

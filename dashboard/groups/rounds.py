@@ -11,6 +11,7 @@ from django.utils.translation import ngettext
 
 from dashboard.common.sayings import in_words, together
 from dashboard.common.spans import between, span
+from dashboard.groups.elsewhere import told_by_others
 from dashboard.groups.ending import moved_so_far
 from dashboard.groups.models import Group, Round, RoundCause
 from dashboard.groups.showing import is_cell_proxied
@@ -116,9 +117,11 @@ def sentence_of(row: Round, found: Mapping[str, object], *, now: int) -> str:
         parts.append(
             ngettext("%(n)s of them is in a route again.", "%(n)s of them are in a route again.", back) % {"n": back}
         )
-    parts += [*_with_two(found), *_without_owner(found)]
+    parts += [*_with_two(found), *_without_owner(found), *told_by_others(found)]
     if row.closed_at is not None and (found["is_shared"] or found["is_waiting"]):
         parts.append(_("That lasts beyond the end of the round."))
+    elif found.get("has_outlasted"):
+        parts.append(_("Queues that it let go had no owner beyond its end, until somebody took them."))
     if twice := found.get("twice"):
         parts.append(
             ngettext(

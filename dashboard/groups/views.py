@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -18,6 +19,7 @@ from dashboard.groups import asking, beyond, listing, owned, rounds, story
 from dashboard.groups import found as found_now
 from dashboard.groups.backing import backing_away
 from dashboard.groups.drawn import known_of, known_twice, lags_around, plain_lanes, with_queue
+from dashboard.groups.elsewhere import own_of
 from dashboard.groups.ending import moved_so_far
 from dashboard.groups.kinds import listeners_of, programs_of, without_owners
 from dashboard.groups.lag import told_plainly
@@ -28,6 +30,7 @@ from dashboard.groups.models import Group, Member
 from dashboard.groups.owner_lanes import LONGEST_MS, owner_lanes
 from dashboard.groups.pictured import loads_of, pictures_of
 from dashboard.groups.proofs import seen_at_of
+from dashboard.groups.shares import Share
 from dashboard.groups.table import in_words
 from dashboard.groups.twice import add_up, twice_in
 from dashboard.groups.young import unexplained
@@ -134,8 +137,10 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
     snapshot = group_snapshot(group=pk)
     window, since = story.window_of(group=found, asked=request.GET.get("window", ""), now=now)
     latest = rounds.latest_of(group=found)
-    shares = owned.shares_in(row=latest, now=now) if latest else {}
+    shares: Mapping[int, Share] = owned.shares_in(row=latest, now=now) if latest else {}
     lanes = lanes_of(latest, now=now, shares=shares) if latest else []
+    if latest:
+        shares = own_of(row=latest, shares=shares, here=beyond.let_go_in(lanes), now=now).shares
     members = story.members_of(group=found)
     around = story.around(group=found, now=now, lanes=lanes)
     kinds = [each["member"] for each in members if isinstance(each["member"], Member)]
@@ -263,9 +268,12 @@ def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     lanes = lanes_of(row, now=now, shares=shares)
     known = twice_in(row=row, lanes=lanes)
     twice = add_up(lanes=lanes, known=known.values())
-    rest = beyond.beyond(shares=shares, lanes=lanes)
+    own = own_of(row=row, shares=shares, here=beyond.let_go_in(lanes), now=now)
+    rest = beyond.beyond(shares=own.shares, lanes=lanes)
     worst = {
-        **story.worst(lanes, shares, is_untold=row.is_left_untold),
+        **story.worst(lanes, own.shares, is_untold=row.is_left_untold),
+        **own.figures,
+        "has_outlasted": beyond.has_outlasted(row, lanes),
         "twice": twice.count,
         **beyond.count_unmoved(rest),
         "left_open": left_open(row),

@@ -58,10 +58,14 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Unmoved:
-    """A queue that nobody had for a while in a round, and of which no handoff tells."""
+    """A queue that nobody had for a while in a round, and of which no handoff tells.
+
+    ``unowned`` is what of it is added up, ``whole`` how long in all, in ms, at least: another round may count the rest.
+    """
 
     queue: str
     unowned: Between
+    whole: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +120,7 @@ def with_unmoved(cost: Cost, unmoved: Sequence[Unmoved]) -> Cost:
 
     Where nobody only may have had one, it is in no pause, as on the page of its round.
     """
-    certain = [each for each in unmoved if each.unowned.low or each.unowned.high is None]
+    certain = [each for each in unmoved if each.unowned.low or each.whole]
     lows = dict.fromkeys((each.queue for each in certain), 0)
     for each in certain:
         lows[each.queue] += each.unowned.low or 0
@@ -125,7 +129,8 @@ def with_unmoved(cost: Cost, unmoved: Sequence[Unmoved]) -> Cost:
     cost = replace(cost, unowned=_both(cost.unowned, replace(unowned, unknown=open_ended)))
     if not certain:
         return cost
-    longest = longest_of([cost.longest, *(Between(low, None) for low in lows.values())])
+    most = max(*lows.values(), *(each.whole for each in certain))
+    longest = longest_of([cost.longest, Between(most, None)])
     paused = Sum(cost.paused.low + sum(lows.values()), None, cost.paused.unknown + len(lows))
     return replace(cost, longest=longest, paused=paused)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from django.db.models import Q
 
 from dashboard.groups.doubts import doubted
+from dashboard.groups.elsewhere import LetGo, Place, let_go, time_of, told_by
 from dashboard.groups.lasting import Lasting, lasting_handoffs
 from dashboard.groups.models import Group, Handoff, Round, RoundCause
 from dashboard.groups.whose import whose
@@ -102,13 +103,17 @@ def pauses_of(*, group: Group, since: int, now: int) -> Pauses:
     left_out = {row.round_id for row in told[MOST_HANDOFFS:]}  # a round is added up whole, or not at all
     kept_told = doubted((row for row in told[:MOST_HANDOFFS] if row.round_id not in left_out), group=group.pk)
     lasting = lasting_handoffs(rounds={row.round_id for row in kept_told if row.taken_at is None}, now=now)
-    handoffs = tuple(_told(row, by_pk[row.round_id], lasting.get(row.pk)) for row in kept_told)
+    let = let_go(group=group, first=rows[0].number, last=rows[-1].number, now=now) if rows else {}
+    handoffs = tuple(
+        _elsewhere(_told(row, by_pk[row.round_id], lasting.get(row.pk)), row, by_pk[row.round_id], let, now)
+        for row in kept_told
+    )
     by_round: dict[int, list[Told]] = {}
     for each in handoffs:
         by_round.setdefault(each.round, []).append(each)
     names, changes = whose(rounds=Round.objects.filter(pk__in=by_pk)), _changes(by_pk)
     kept = [row for row in rows if row.pk not in left_out]
-    unmoved, is_all = unmoved_in(group=group, rounds=kept, handoffs=handoffs, now=now)
+    unmoved, is_all = unmoved_in(group=group, rounds=kept, handoffs=handoffs, let=let, now=now)
     costs = tuple(
         replace(_cost(row, names.get(row.pk, ""), by_round.get(row.number, []), unmoved), came=came, went=went)
         for row in kept
@@ -237,6 +242,14 @@ def _told(row: Handoff, of: Round, lasting: Lasting | None) -> Told:
         taken=Between(row.taken_low, row.taken_high),
         pulled=Between(row.first_pull_at, row.first_pull_at),
     )
+
+
+def _elsewhere(told: Told, row: Handoff, of: Round, let: Mapping[Place, Sequence[LetGo]], now: int) -> Told:
+    """Count nothing of a queue that was only taken in a round, where an earlier one let it go, and tells of it."""
+    found = let.get((row.topic, row.broker, row.queue_id), ()) if row.dropped_at is None else ()
+    if told_by(found, of.number, time_of(of, now)) is None:
+        return told
+    return replace(told, pause=NO_PAUSE, unowned=NO_PAUSE)
 
 
 def _worst_first(handoffs: Sequence[Told]) -> tuple[str, ...]:
