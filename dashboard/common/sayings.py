@@ -25,6 +25,7 @@ DEEPEST = 4  # sayings in sayings
 MOST_IN_A_ROW = 40  # sayings of a list
 PLAIN = 4  # letters of its own that tell a template from others
 NUMBER = "n"  # what this hole has is one
+BEFORE = "{sentence}"  # a whole sentence, behind which a template adds one more
 HOLE = re.compile(r"\{(\w+)\}")
 JOINT = re.compile(r", |; | \(| and ")  # at which one saying is put behind another
 BETWEEN_HAN = re.compile("(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
@@ -63,7 +64,9 @@ class Sayings:
     """All templates of one language; what tells most is tried first."""
 
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
-        every = sorted((_template(*pair) for pair in pairs), key=lambda each: -sum(map(len, each.texts)))
+        told = list(pairs)
+        self._besides = _longest_first(_besides(*pair) for pair in told if pair[0].startswith(BEFORE))
+        every = _longest_first(_template(*pair) for pair in told if not pair[0].startswith(BEFORE))
         self._by_start: dict[str, list[Template]] = {}
         for each in every:
             self._by_start.setdefault(each.texts[0][:1], []).append(each)
@@ -74,8 +77,9 @@ class Sayings:
         """Put a sentence into the other language; what fits no template stays."""
         if depth < 0:
             return sentence
-        if (listed := self._as_list(sentence, depth)) is not None:
-            return listed
+        for way in (self._as_sentences, self._as_list):
+            if (turned := way(sentence, depth)) is not None:
+                return turned
         templates = self._by_start.get(sentence[:1], ()) if sentence else ()
         whole = self._by_one(sentence, (*templates, *self._by_start.get("", ())), depth)
         return self._in_parts(sentence, depth) if whole is None else whole
@@ -88,6 +92,18 @@ class Sayings:
             values = {hole: self.turn(text, depth - 1) for hole, text in found.items()}
             if each.is_plain or all(map(_is_name, found.values())):
                 return _put(each.translation, values)
+        return None
+
+    def _as_sentences(self, sentence: str, depth: int) -> str | None:
+        """Turn a sentence and one that is added to it: the last one by which that can be told."""
+        end = len(sentence)
+        for _ in range(MOST_IN_A_ROW):
+            end = sentence.rfind(". ", 0, end)
+            if end < 0:
+                break
+            added = self._by_one(sentence[end + 2 :], self._besides, depth)
+            if added is not None:
+                return self.turn(sentence[: end + 1], depth) + added
         return None
 
     def _as_list(self, sentence: str, depth: int) -> str | None:
@@ -167,6 +183,14 @@ def _is_name(text: str) -> bool:
 def _put(translation: str, values: dict[str, str]) -> str:
     text = HOLE.sub(lambda found: values.get(found[1], found[0]), translation)
     return BETWEEN_HAN.sub("", text.replace("{{", "{").replace("}}", "}"))
+
+
+def _longest_first(templates: Iterable[Template]) -> list[Template]:
+    return sorted(templates, key=lambda each: -sum(map(len, each.texts)))
+
+
+def _besides(key: str, translation: str) -> Template:
+    return _template(key.removeprefix(BEFORE).lstrip(), translation.removeprefix(BEFORE))
 
 
 def _template(key: str, translation: str) -> Template:

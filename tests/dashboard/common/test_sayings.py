@@ -7,6 +7,8 @@ from django.utils import translation
 
 from dashboard.common.sayings import Sayings, in_words, together
 from rebalance_engine.effects import Failure
+from rebalance_engine.findings import Finding, FindingKind
+from rebalance_engine.findings.refused import who_may_have
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.probe import Probe, told_of
 
@@ -24,6 +26,8 @@ GERMAN = Sayings(
         ("not asked: {why}", "nicht gefragt: {why}"),
         ("needed is {{a}}", "gebraucht wird {{a}}"),
         ("once", "einmal"),
+        ("{sentence} {client} had it last.", "{sentence} Zuletzt hatte es {client}."),
+        ("{sentence} Seen by {author}: {reason}", "{sentence} Gesehen von {author}: {reason}"),
     ]
 )
 
@@ -35,6 +39,10 @@ GERMAN = Sayings(
         (
             "Nobody consumes q: all 5 members answered, so that it waits.",
             "Niemand liest q, es wartet: alle 5 antworteten.",
+        ),
+        (
+            "Nobody consumes q: all 5 members answered. 10.0.0.7@1#2 had it last. Seen by ann: It waits. Let it.",
+            "Niemand liest q: alle 5 antworteten. Zuletzt hatte es 10.0.0.7@1#2. Gesehen von ann: It waits. Let it.",
         ),
         ("AVG by 3, CONFIG by 1", "3 mal AVG, 1 mal CONFIG"),
         ("A, B and 2 more", "A, B und 2 weitere"),
@@ -60,9 +68,8 @@ def test_what_fits_no_template_stays(words: str) -> None:
 
 
 def test_a_long_hostile_sentence_is_read_in_one_pass() -> None:
-    sentence = "Nobody consumes " + ": " * 1_900
-
-    assert GERMAN.turn(sentence) == sentence
+    for sentence in ("Nobody consumes " + ": " * 1_900, ". " * 1_900, "Nobody. " + "A had it first. " * 240):
+        assert GERMAN.turn(sentence) == sentence
 
 
 @pytest.mark.usefixtures("catalogues")
@@ -73,6 +80,20 @@ def test_the_reader_decides() -> None:
     with translation.override("zh-hans"):
         assert in_words(saying) == "全部 5 个成员已应答，都不持有它"  # noqa: RUF001 - Chinese has wide commas
     assert in_words(saying) == saying
+
+
+@pytest.mark.parametrize("goes_on", ["", ", so that messages that failed there wait"])
+@pytest.mark.usefixtures("catalogues")
+def test_what_is_added_to_a_finding_is_turned_with_it(goes_on: str) -> None:
+    said = f"No member consumes orders/east/1: all 3 members answered, and none holds it{goes_on}."
+    first = Finding(FindingKind.ORPHAN_QUEUE, "g", "orders/east/1", said, ())
+    [found] = who_may_have([first], {"orders/east/1": "10.0.0.7@1#2"})
+    with translation.override("zh-hans"):
+        alone, words = in_words(first.sentence), in_words(found.sentence)
+
+    assert words.startswith(alone)
+    assert not re.search("[A-Za-z]{2}", words.replace("orders/east/1", ""))
+    assert "10.0.0.7@1#2" in words
 
 
 @pytest.mark.usefixtures("catalogues")
