@@ -32,8 +32,7 @@ def look_words(*, looked_at: int | None, watched_at: int | None, now: int) -> Lo
         watched_at: when anything of its cluster answered last; None: nothing ever did.
     """
     if watched_at is None:
-        words = _("nothing of its cluster has answered yet")
-        return Looked(True, words, words)
+        return Looked(True, _("cluster never answered"), _("nothing of its cluster has answered yet"))
     is_silent = now - watched_at > STALE_MS
     if looked_at is None and not is_silent:
         return Looked(False)

@@ -22,7 +22,10 @@ Place = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class QueueRow:
-    """One queue. ``kind`` is the map's: ok, let, two, perhaps, none, unknown, disputed, away or stray."""
+    """One queue. ``kind`` is the map's: ok, let, two, perhaps, none, unknown, disputed, away or stray.
+
+    ``is_told``: nobody has it where ``held`` is empty; else that is unknown.
+    """
 
     topic: str
     broker: str
@@ -32,6 +35,7 @@ class QueueRow:
     held: tuple[str, ...]
     wanted: tuple[str, ...]
     moved: str = ""
+    is_told: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +83,9 @@ def _rows(state: GroupState, away: Collection[str], moved: Mapping[Place, str]) 
         kind = "away" if queue.broker in away else kind
         place = (queue.topic, queue.broker, queue.queue_id)
         why = "proxied" if are_proxied else "popped" if is_popped else kind
-        words = _words(why if kind == "unknown" else kind, state)
-        yield QueueRow(*place, kind, words, has, should, moved.get(place, ""))
+        why = why if kind == "unknown" else kind
+        is_told = why not in {"unknown", "proxied", "disputed", "away"}
+        yield QueueRow(*place, kind, _words(why, state), has, should, moved.get(place, ""), is_told)
 
 
 def _kind(

@@ -264,3 +264,27 @@ def test_a_finding_is_as_wide_as_a_phone_and_as_tall_as_its_words(turn: Turn, pa
     assert box is not None
     assert box["height"] < 330
     assert box["width"] > 330
+
+
+@pytest.mark.parametrize("width", [390, 1100])
+def test_that_nothing_of_a_cluster_ever_answered_is_said_in_full(turn: Turn, page: Page, width: int) -> None:
+    del turn
+    Cluster.objects.update(watched_at=None)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto("/")
+
+    age = page.locator("#groups .age").first
+
+    expect(age).to_have_text("cluster never answered")
+    assert age.evaluate("(age) => age.scrollWidth <= age.clientWidth")
+
+
+def test_who_had_a_queue_before_the_window_has_it_since_its_begin_at_the_latest(turn: Turn, page: Page) -> None:
+    page.goto(f"/groups/{turn(20).pk}/")
+
+    page.get_by_text("Owners as a table").click()
+
+    rows = page.locator('[data-is="owners-table"] tbody tr')
+    expect(rows).to_have_count(4)
+    for row in rows.all():
+        expect(row.locator("td").nth(1)).to_have_text(re.compile(r"^≤ \d\d:\d\d:\d\d\.\d{3}$"))

@@ -10,7 +10,7 @@ const OLD_MS = 60000; // twice as long as a watcher takes to ask all members aga
  * rests (null: there is none), `silent` for how long its cluster has not answered (null: it does; `Infinity`: never did).
  */
 export function lookWords({ lookedAt, silent, now }) {
-  if (silent === Infinity) return same(gettext("nothing of its cluster has answered yet"));
+  if (silent === Infinity) return { isOld: true, short: gettext("cluster never answered"), words: gettext("nothing of its cluster has answered yet") };
   if (lookedAt === null && silent === null) return { isOld: false, short: "", words: "" };
   const old = Math.max(silent ?? 0, lookedAt === null ? 0 : now - lookedAt);
   const words = fill(gettext("as of %(age)s ago"), { age: age(old) });

@@ -99,6 +99,9 @@ function heldIn([client, from, to, certain], clients) {
   return certain === null ? rows : [...rows, [certain, to, SILENT(clients[client])]];
 }
 
+/** What began before the window begins with it here. */
+const sinceWhen = (from, since) => `${from <= since ? "≤ " : ""}${clock(from, { millis: true })}`;
+
 /** The same as a table, made when it is opened. */
 function tabulate(details, told) {
   const build = () => {
@@ -106,7 +109,7 @@ function tabulate(details, told) {
     const rows = told.queues.flatMap(({ topic, broker, id, bars, none, perhaps, two, away = [] }) => {
       const name = shown(`${topic}/${broker}/${id}`, 80);
       const all = [...bars.flatMap((bar) => heldIn(bar, told.clients)), ...perhaps.map(([from, to]) => [from, to, gettext("perhaps no owner")]), ...none.flatMap(([from, to]) => inParts(from, to, doubtsOf(told)).map(([low, high, isKnown]) => [low, high, NOBODY(isKnown)])), ...two.map(([from, to]) => [from, to, gettext("two owners")]), ...away.map(([from, to]) => [from, to, gettext("in no route")])];
-      return all.sort((a, b) => a[0] - b[0]).map(([from, to, words]) => make("tr", {}, make("th", { scope: "row", class: "id" }, name), make("td", {}, words), make("td", {}, clock(from, { millis: true })), make("td", {}, to === null ? gettext("now") : clock(to, { millis: true }))));
+      return all.sort((a, b) => a[0] - b[0]).map(([from, to, words]) => make("tr", {}, make("th", { scope: "row", class: "id" }, name), make("td", {}, words), make("td", {}, sinceWhen(from, told.since)), make("td", {}, to === null ? gettext("now") : clock(to, { millis: true }))));
     });
     const table = make("table", { class: "table" }, make("thead", {}, head), make("tbody", {}, ...rows.slice(0, 2000)));
     details.querySelector(".wide")?.remove();

@@ -8,7 +8,8 @@ from dashboard.groups.models import Group
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.table import InWords, in_words
 from dashboard.push.publish import group_snapshot
-from tests.dashboard.story import T0, held, missed, route, seen, told
+from rebalance_engine.events import EXACT, ConsumeType, MemberSeen
+from tests.dashboard.story import EAST, T0, held, missed, route, seen, told
 
 
 @pytest.fixture
@@ -67,3 +68,16 @@ def test_of_many_queues_those_are_left_out_that_are_held_as_wanted(group: int, m
     found = said(group)
 
     assert (set(kinds(found)), found.left_out) == ({1, 2, 3, 7}, 1)
+
+
+def test_where_somebody_pops_nobody_has_what_nobody_owns_and_of_who_does_not_answer_that_is_unknown(group: int) -> None:
+    pops = MemberSeen(at=T0 + 30, source=EAST, exactness=EXACT, group="g", client="B", consume_type=ConsumeType.POP)
+    told(pops, held("A", 40, [0, 1, 3]))
+    turn(100)
+    [none] = [row for row in said(group).rows if row.queue_id == 2]
+    assert (none.words, none.held, none.is_told) == ("no owner: who takes messages by POP takes these too", (), True)
+
+    told(missed("A", 5_000))
+    turn(5_100)
+
+    assert [row.is_told for row in said(group).rows if row.queue_id == 2] == [False]
