@@ -136,6 +136,12 @@ def _ended(row: Row, holes: Sequence[Shown], takes: Takes) -> Iterator[Row]:
         until = _sure(rest, "until_ms")
         if not began <= hole.hole_ms < until:
             continue
+        later = _shown_again(hole, holes, until)
+        if later is not None:
+            yield _last(rest, hole, takes.by_others(row["client_id"], hole.hole_ms - DROPS_WITHIN_MS, hole.heard_ms))
+            again = {"from_ms": later.heard_ms, "from_after_ms": later.hole_ms, "first_seen_ms": later.heard_ms}
+            rest = {**rest, **again}
+            continue
         others = takes.by_others(row["client_id"], hole.hole_ms - DROPS_WITHIN_MS, hole.heard_ms)
         if hole.shows(until) or (rest["evidence"] == REMOVED and until >= hole.heard_ms):
             is_apart = hole.is_persisted and not takes.is_held_throughout(row["client_id"], hole.hole_ms, hole.heard_ms)
@@ -147,6 +153,16 @@ def _ended(row: Row, holes: Sequence[Shown], takes: Takes) -> Iterator[Row]:
         yield _last(rest, hole, others)
         return
     yield rest
+
+
+def _shown_again(hole: Shown, holes: Sequence[Shown], until_ms: int) -> Shown | None:
+    """Give the later hole in which a member took again what it let go in one: between them it persists others alone."""
+    if not hole.is_persisted or hole.again_ms is None or hole.speaks_ms is None or hole.again_ms > until_ms:
+        return None
+    between = [one for one in holes if hole.heard_ms < one.hole_ms < hole.again_ms]
+    if not between or between[0].hole_ms < hole.speaks_ms + PERSISTS_WITHIN_MS:
+        return None
+    return between[-1] if hole.again_ms - between[-1].heard_ms < PERSISTS_WITHIN_MS else None
 
 
 def _back_from(others: Sequence[Row], hole: Shown) -> int | None:

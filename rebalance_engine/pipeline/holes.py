@@ -30,8 +30,9 @@ def holes_of(spans: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
     """Give the holes in the logs of members that held something all through them, as HOLE, with their host.
 
     In between no line is: hole_ms is that of the last one before, heard_ms that of the first one after. That a member
-    had some queue before, and persists it at once after without having taken it anew, shows that lines are missing; so
-    does that a process which goes on neither persists nor removes what it persisted to the last.
+    had some queue before, and persists some at once after without having taken it anew, shows that lines are missing:
+    the same, or another one, if it gave all away in the hole. So does that a process which goes on neither persists nor
+    removes what it persisted to the last.
 
     Args:
         spans: as ``SPANS``.
@@ -68,8 +69,8 @@ def _proved(silent: DataFrame, lasting: DataFrame, events: DataFrame) -> DataFra
     """
     at, is_add, is_removal = F.col("at_ms"), F.col("what").isin(*ADDS), F.col("what").isin(*REMOVES)
     kinds = is_add | is_removal | (F.col("what") == "persisted all")
-    signs = events.where(kinds).select(*KEY, *QUEUE_KEY, "what", "layout", "at_ms")
-    around = signs.join(F.broadcast(silent.select(*HOLE)), on=KEY, how="inner").groupBy(*HOLE, *QUEUE_KEY, "layout")
+    rows = events.where(kinds).select(*KEY, *QUEUE_KEY, "what", "layout", "at_ms")
+    around = rows.join(F.broadcast(silent.select(*HOLE)), on=KEY, how="inner").groupBy(*HOLE, *QUEUE_KEY, "layout")
     is_before, is_after = at <= F.col("hole_ms"), at >= F.col("heard_ms")
     is_kept = ~is_add & ~is_removal
     told = around.agg(
@@ -92,7 +93,11 @@ def _proved(silent: DataFrame, lasting: DataFrame, events: DataFrame) -> DataFra
     goes_on = (F.col("layout") == JAVA5.name) & (F.col("reached_ms") > F.col("heard_ms") + UNKEPT_MS)
     never_again = F.coalesce("again_ms", "removed_ms", "added_ms").isNull() & F.col("lasts").isNotNull() & goes_on
     let_go = was_had & (F.col("hole_ms") - F.col("kept_ms") < PERSISTS_WITHIN_MS) & never_again
-    return told.where((had & has & is_held) | let_go).select(*HOLE).distinct()
+    signs = told.groupBy(*HOLE).agg(
+        *(F.max(F.coalesce(is_so, F.lit(False))).alias(name) for name, is_so in
+          {"had": had, "has": has & is_held, "let_go": let_go}.items())
+    )  # fmt: skip
+    return signs.where((F.col("had") & F.col("has")) | F.col("let_go")).select(*HOLE)
 
 
 def table_of(spans: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:

@@ -54,6 +54,20 @@ def test_what_is_persisted_before_and_after_was_held_all_the_time_unless_another
     ]
 
 
+def test_what_is_persisted_before_two_holes_and_behind_them_and_not_between_was_let_go_and_taken_again() -> None:
+    """Between them the member persists others alone; where it hardly speaks then, it may have had it."""
+    first = Shown(20_000, 50_000, persisted_ms=19_000, again_ms=91_000, speaks_ms=51_000)
+    second = Shown(65_000, 90_000, persisted_ms=19_000, again_ms=91_000, speaks_ms=91_000)
+    mine = span("A", 1_000, 120_000)
+
+    assert told([mine], first, second) == [
+        (None, 1_000, 20_000, 50_000, "released"),
+        (65_000, 90_000, None, 120_000, "open"),
+    ]
+    short = Shown(55_000, 90_000, persisted_ms=19_000, again_ms=91_000, speaks_ms=91_000)
+    assert told([mine], first, short) == [(None, 1_000, None, 120_000, "open")]
+
+
 def test_what_is_persisted_first_after_a_hole_was_taken_in_it() -> None:
     hole = Shown(20_000, 50_000, again_ms=53_000, speaks_ms=51_000)
     late = Shown(20_000, 50_000, again_ms=80_000, speaks_ms=51_000)

@@ -56,6 +56,38 @@ def test_what_a_member_takes_and_lets_go_in_a_hole_of_its_log_lies_between_the_h
     assert (clue["what"], clue["at_ms"], clue["number"]) == ("hole", hole["at_ms"], hole["until_ms"])
 
 
+def test_every_hole_of_a_log_is_found_also_where_its_member_has_others_behind_it(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """A's log has two: queue 0, which it keeps in the first, is queue 1 behind the second. B has others behind each."""
+    held = {"A": (Q0, Q0, Q1), "B": (Q2, Q3, Q2)}
+    for client, queues in held.items():
+        lines = [(1.0, added("g", queues[0])), (1.1, result("g", client, [queues[0]]))]
+        for began, queue in zip((6, 51, 96), queues, strict=True):
+            lines += [(began + more, persisted("g", client, queue, 7)) for more in (0, 5, 10)]
+        (tmp_path / client).mkdir()
+        (tmp_path / client / "a.log").write_text("".join(java5(at, line) for at, line in lines))
+    spans = read_holds(spark, tmp_path).localCheckpoint()
+
+    found = table_of(spans, read_events(spark, tmp_path), signs_of_life(read_lines(spark, tmp_path), no_zones(spark)))
+
+    holes = [(row["client"], *((row[name] - MIDNIGHT_MS) / 1_000 for name in ("at_ms", "until_ms")))
+             for row in found.collect()]  # fmt: skip
+    assert sorted(holes) == [(client, *times) for client in "AB" for times in ((16, 51), (61, 96))]
+    names = ("from_after_ms", "from_ms", "until_after_ms", "until_ms")
+    told = {
+        (row["client_id"], row["queue_id"], *(row[name] and (row[name] - MIDNIGHT_MS) / 1_000 for name in names))
+        for row in spans.collect()
+    }
+    assert told == {
+        ("A", 0, None, 1, 61, 96),
+        ("A", 1, 61, 96, None, 106),
+        ("B", 2, None, 1, 16, 51),
+        ("B", 2, 61, 96, None, 106),
+        ("B", 3, 16, 51, 61, 96),
+    }
+
+
 def test_who_lets_go_all_in_a_hole_and_goes_on_without_anything_had_it_until_then(
     spark: SparkSession, tmp_path: Path
 ) -> None:
