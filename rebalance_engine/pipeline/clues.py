@@ -74,16 +74,31 @@ def beside_changes(events: DataFrame, members: DataFrame, alone: DataFrame) -> D
 
 
 def counts_of(events: DataFrame, spans: DataFrame) -> DataFrame:
-    """Give by how many members each of them divided: its first and last results of those that say the same."""
+    """Give by how many members each of them divided, and how many queues of a topic (``divided``).
+
+    Of results that say the same these are the first and the last.
+    """
     groups = spans.select("cluster", "group").distinct()
     told = events.where((F.col("what") == "result") & F.col("number").isNotNull() & (F.col("layout") != "broker"))
-    in_order = Window.partitionBy("cluster", "group", "process", "client_id").orderBy("at_ms", "place")
-    before, after = F.lag("number").over(in_order), F.lead("number").over(in_order)
-    is_edge = ~(before.eqNullSafe(F.col("number")) & after.eqNullSafe(F.col("number")))
-    edges = told.join(groups, on=["cluster", "group"], how="left_semi").withColumn("is_edge", is_edge)
-    return edges.where("is_edge").select(
-        "cluster", "group", F.lit("counted").alias("what"), "at_ms", "client_id", "number"
-    )  # fmt: skip
+    member, nothing = ["cluster", "group", "process", "client_id"], F.lit(None)
+
+    def is_edge(number: str, *of: str) -> Column:
+        in_order = Window.partitionBy(*member, *of).orderBy("at_ms", "place")
+        before, after = F.lag(number).over(in_order), F.lead(number).over(in_order)
+        return ~(before.eqNullSafe(F.col(number)) & after.eqNullSafe(F.col(number)))
+
+    def says(what: str, topic: Column, number: str) -> Column:
+        return F.struct(F.lit(what).alias("what"), topic.cast("string").alias("topic"), F.col(number).alias("number"))
+
+    edges = told.join(groups, on=["cluster", "group"], how="left_semi").withColumns(
+        {"by_members": is_edge("number"), "by_queues": is_edge("number2", "topic") & F.col("number2").isNotNull()}
+    )
+    both = F.array(
+        F.when(F.col("by_members"), says("counted", nothing, "number")),
+        F.when(F.col("by_queues"), says("divided", F.col("topic"), "number2")),
+    )
+    each = edges.withColumn("said", F.explode(F.array_compact(both)))
+    return each.select("cluster", "group", "at_ms", "client_id", "said.what", "said.topic", "said.number")
 
 
 def covers_of(events: DataFrame, life: DataFrame) -> DataFrame:

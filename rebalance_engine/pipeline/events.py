@@ -263,7 +263,7 @@ def _told() -> list[Column]:
         _client(message, what).alias("client_id"),
         _other(message, what).alias("other"),
         _first_number(message, what).alias("number"),
-        F.when(is_result, _number(message, r"mqAllSize=(\d+)"))
+        F.when(is_result, _number(message, r"(?:mqAllSize=|Total Queue :#)(\d+)"))
         .when(what == "offset back", _number(message, r"storeOffset=(\d+)"))
         .alias("number2"),
         F.when(is_result, found_in(message, r"[sS]trategyName=([^,]+),")).alias("strategy"),

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.layouts import HISTORY
+from rebalance_engine.pipeline.named import merged
 from rebalance_engine.pipeline.rounds import ROUTES, Cause
 
 ROUTED = r"^(.*)\|\d+\|\d+$"  # broker|queues|permission
 MAY_BE_READ = 4  # PermName.PERM_READ
+LEARNT_WITHIN_MS = 51_000  # members ask for routes every 30 s, and divide anew every 20 s
 Route = dict[str, int]  # by broker, how many queues there are to consume of
 
 
@@ -74,6 +77,56 @@ def gone(queue: MessageQueue, routes: Sequence[tuple[int, Route]], end_ms: int) 
         for (at, route), until in zip(routes, untils, strict=False)
         if queue.queue_id >= route.get(queue.broker, 0)
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Divided:
+    """How many queues of a topic a member divided, as its result says (``mqAllSize``)."""
+
+    at_ms: int
+    client: str | None
+    queues: int
+
+
+def short_of_queues(told: Iterable[Divided], routes: Sequence[tuple[int, Route]], end_ms: int) -> list[tuple[int, int]]:
+    """Tell when a topic had fewer queues than is known by its routes, as results say: which it lacked nobody tells.
+
+    Where no route was told, than any result had said before. A line of a changed route is lost then; what is told of
+    one by whoever learnt it sooner, or later, explains a result. Until the same member divides anew, or another one
+    divides all of them, when all must have learnt it.
+
+    Args:
+        routes: that were told, in order.
+    """
+    results = sorted(told, key=lambda one: one.at_ms)
+    most = [0, *accumulate((one.queues for one in results), max)]
+    needed = [_route_size(routes, one.at_ms) or most[place] for place, one in enumerate(results)]
+    whole = [one.at_ms for one, size in zip(results, needed, strict=True) if one.queues >= size]
+    own: dict[str | None, list[int]] = {}
+    for one in results:
+        own.setdefault(one.client, []).append(one.at_ms)
+    found: list[tuple[int, int]] = []
+    for one, size in zip(results, needed, strict=True):
+        if one.queues >= size or _is_told(routes, one):
+            continue
+        before, after = (find(own[one.client], one.at_ms) for find in (bisect_left, bisect_right))
+        since = max([one.at_ms - LEARNT_WITHIN_MS, *own[one.client][:before][-1:]])
+        back = whole[bisect_left(whole, one.at_ms + LEARNT_WITHIN_MS) :][:1]
+        found.append((since, min([end_ms, *own[one.client][after : after + 1], *back])))
+    return merged(span for span in found if span[0] < span[1])
+
+
+def _route_size(routes: Sequence[tuple[int, Route]], at_ms: int) -> int:
+    """Count the queues of the latest route; 0 where none was told by then."""
+    place = bisect_right(routes, at_ms, key=lambda one: one[0])
+    return sum(routes[place - 1][1].values()) if place else 0
+
+
+def _is_told(routes: Sequence[tuple[int, Route]], one: Divided) -> bool:
+    """Ask whether a route of no more queues was told that was there around a result."""
+    since, until = one.at_ms - LEARNT_WITHIN_MS, one.at_ms + LEARNT_WITHIN_MS
+    first = max(0, bisect_right(routes, since, key=lambda each: each[0]) - 1)
+    return any(at <= until and sum(route.values()) <= one.queues for at, route in routes[first:])
 
 
 def with_broker(cause: Cause, routes: Mapping[str, Sequence[tuple[int, Route]]]) -> Cause:

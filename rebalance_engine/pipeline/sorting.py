@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.handoffs import Clue
 from rebalance_engine.pipeline.rounds import CAUSES, LOG_ENDS, Cause
-from rebalance_engine.pipeline.routes import Route, read_route, with_broker
+from rebalance_engine.pipeline.routes import Divided, Route, read_route, with_broker
 from rebalance_engine.pipeline.unheard import Counted
 
 
@@ -28,6 +28,7 @@ class Clues:
         popped: by topic, from when on brokers hand its messages out to whoever asks.
         counted: by how many members they divided, as results say.
         covers: from when until when logs of brokers tell who comes and goes.
+        divided: by topic, how many queues members divided, as results say.
     """
 
     by_queue: dict[MessageQueue, list[Clue]]
@@ -43,11 +44,12 @@ class Clues:
     holes: dict[str, list[tuple[int, int]]]
     counted: list[Counted]
     covers: list[tuple[int, int]]
+    divided: dict[str, list[Divided]]
 
 
 def sorted_out(clues: Iterable[dict[str, object]]) -> Clues:
     """Sort a group's clues out."""
-    found = Clues({}, [], [], {}, set(), None, {}, {}, {}, {}, {}, [], [])
+    found = Clues({}, [], [], {}, set(), None, {}, {}, {}, {}, {}, [], [], {})
     ends: dict[str, dict[str, int]] = {
         "log ends": found.log_ends, "log begins": found.log_begins, "input ends": {},
     }  # fmt: skip
@@ -91,6 +93,8 @@ def _sort_out_of_queue(found: Clues, clue: dict[str, object], client: str | None
         found.by_queue.setdefault(queue_of(clue), []).append(one)
     elif what == "counted":
         found.counted.append(Counted(at, client, whole(clue["number"])))
+    elif what == "divided":
+        found.divided.setdefault(str(clue["topic"]), []).append(Divided(at, client, whole(clue["number"])))
     elif what == "brokers tell":
         found.covers.append((at, whole(clue["number"])))
         found.causes.append(Cause(whole(clue["number"]), LOG_ENDS, None, process))

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -23,22 +22,23 @@ from rebalance_engine.pipeline.backs import backs_of, with_names
 from rebalance_engine.pipeline.beginnings import input_begins, since
 from rebalance_engine.pipeline.clues import alone_in_folder, beside_changes, counts_of, covers_of, of_groups
 from rebalance_engine.pipeline.disputes import Dispute, disputes_of, with_disputed
-from rebalance_engine.pipeline.handoffs import Handoff, handoffs_of
+from rebalance_engine.pipeline.handoffs import handoffs_of
 from rebalance_engine.pipeline.holes import clues_of_holes
 from rebalance_engine.pipeline.keeping import hash_of
 from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.loads import DAY_MS, GroupLoad, Presence, loads_of
 from rebalance_engine.pipeline.logends import input_ends_of, latest_end, log_begins_of, log_ends_of
 from rebalance_engine.pipeline.models import models_of
+from rebalance_engine.pipeline.moved import Meanwhile, moved_row
 from rebalance_engine.pipeline.named import together, without_named
 from rebalance_engine.pipeline.offs import Spans as Offs
-from rebalance_engine.pipeline.offs import off_or_restarted, off_within, times_without_members
+from rebalance_engine.pipeline.offs import off_or_restarted, times_without_members
 from rebalance_engine.pipeline.rounds import BY_BROKERS, STOPS, Cause, Round, presence_of, rounds_of
-from rebalance_engine.pipeline.routes import gone, route_clues
+from rebalance_engine.pipeline.routes import route_clues, short_of_queues
 from rebalance_engine.pipeline.schemas import INPUTS, STORIES, day_of, shaped
 from rebalance_engine.pipeline.sorting import Clues, known, queue_of, sorted_out, whole
 from rebalance_engine.pipeline.stretched import last_there, stretch_rows
-from rebalance_engine.pipeline.sweep import Hold, Stretch
+from rebalance_engine.pipeline.sweep import Hold
 from rebalance_engine.pipeline.templates import POPS
 from rebalance_engine.pipeline.unheard import (
     Spans,
@@ -46,7 +46,6 @@ from rebalance_engine.pipeline.unheard import (
     let_go,
     presence_of_strangers,
     presence_of_uncounted,
-    there_meanwhile,
     there_within,
     unseen,
     without,
@@ -60,6 +59,7 @@ TOLD_BY = (
     "arrivals",
     "rounds",
     "handoffs",
+    "moved",
     "loads",
     "stretched",
     "sweep",
@@ -228,6 +228,7 @@ def tell(
     gone_quiet = vanished(quiet, presence_of(holds, causes, end_ms), found.counted)
     causes += gone_quiet
     rounds = rounds_of(holds, causes)
+    short = _short(found)
     unheard = presence_of_strangers(found.unheard, found.causes, end_ms)
     cut = {} if found.end_ms is None else cut_off(holds, reached, found.log_ends, found.end_ms)
     unheard |= cut
@@ -236,15 +237,13 @@ def tell(
     there = together(present, unheard)
     disputes = disputes_of(found.counted, there, end_ms)
     unheard |= _uncounted(found, holds, there, disputes)
-    yield from (("round", _round_row(one) | _unsure_of_round(one, unheard)) for one in rounds)
+    yield from (("round", _round_row(one) | _unsure_of_round(one, unheard, short)) for one in rounds)
     sure = let_go(holds, cut)
     off, restarts = off_or_restarted(times_without_members(holds, present, unheard))
     for one in handoffs_of(sure, found.by_queue, found.refusals):
-        is_return = one.change.giver.client == one.change.taker.client
-        row = _handoff_row(one, rounds, off, restarts, _away_ms(one, found) if is_return else 0)
-        yield "return" if is_return else "handoff", row | _unsure(one, unheard)
+        yield moved_row(one, rounds, found.routes, Meanwhile(off, restarts, short, unheard))
     inside = since(input_begins(holds, reached, found.counted, found.log_begins), unheard)
-    yield from stretch_rows(sure, found, inside, off, last_there(sure, present, unheard))
+    yield from stretch_rows(sure, found, inside, off, last_there(sure, present, unheard), short)
     unsure = together(unheard, unsure_of(quiet, gone_quiet, end_ms))
     heard = {
         client: without(spans, unsure.get(client, ()))
@@ -300,6 +299,15 @@ def _uncounted(
     return without_named(more, found.counted, found.covers)
 
 
+def _short(found: Clues) -> dict[str, Offs]:
+    """Tell by topic when it lacked queues of which no route tells."""
+    end_ms = found.end_ms or 0
+    told = (
+        (topic, short_of_queues(those, found.routes.get(topic, ()), end_ms)) for topic, those in found.divided.items()
+    )
+    return {topic: spans for topic, spans in told if spans}
+
+
 def _losses(holds: dict[MessageQueue, list[Hold]]) -> list[Cause]:
     lost = {(hold.until_ms, hold.client) for those in holds.values() for hold in those if hold.ended == "lost"}
     return [Cause(at, "lost", client, "") for at, client in sorted(lost)]
@@ -309,62 +317,12 @@ def _round_row(one: Round) -> dict[str, object]:
     return {"at_ms": one.opened_ms, **asdict(one), "unowned_most": one.unowned, "cause": one.cause}
 
 
-def _unsure_of_round(one: Round, unheard: Presence) -> dict[str, object]:
-    """Say what is not known of a round while somebody was there of whom nobody tells what it held."""
-    is_unsure = there_within(one.opened_ms, max(one.last_cause_ms, one.settled_ms or 0), unheard)
-    return {"above_fewest": None, "unowned": 0} if is_unsure else {}
-
-
-def _away_ms(one: Handoff, clues: Clues) -> int:
-    """Tell for how long the queue was in no route between its owners, because its broker was away."""
-    until_ms = one.change.taker.from_ms
-    return off_within(
-        gone(one.queue, clues.routes.get(one.queue.topic, ()), until_ms), one.change.giver.until_ms, until_ms
-    )
-
-
-def _handoff_row(one: Handoff, rounds: list[Round], off: Offs, restarts: Offs, away_ms: int) -> dict[str, object]:
-    giver, taker = one.change.giver, one.change.taker
-    off_ms, restart_ms = (off_within(those, giver.until_ms, taker.from_ms) for those in (off, restarts))
-    pause_ms = max(0, one.pause_ms - off_ms - away_ms)
-    at = min(giver.until_ms, taker.from_ms)
-    # A queue may be taken up to a round's length before its old owner drops it: it belongs to the round of the latter.
-    last = bisect_right(rounds, max(giver.until_ms, taker.from_ms), key=lambda this: this.opened_ms)
-    return {
-        "at_ms": at,
-        "topic": one.queue.topic,
-        "broker": one.queue.broker,
-        "queue_id": one.queue.queue_id,
-        "from_client": giver.client,
-        "to_client": taker.client,
-        "released_ms": giver.until_ms,
-        "released_after_ms": giver.until_after_ms,
-        "taken_ms": taker.from_ms,
-        "ended": giver.ended,
-        "off_ms": off_ms,
-        "away_ms": away_ms,
-        "unowned_ms": max(0, one.change.unowned_least_ms - off_ms),
-        "unowned_most_ms": one.change.unowned_most_ms - off_ms,
-        "overlap_ms": one.change.overlap_most_ms,
-        "overlap_least_ms": one.change.overlap_least_ms,
-        "first_pull_ms": one.first_pull_ms,
-        "pause_ms": pause_ms,
-        "restart_ms": min(restart_ms, pause_ms),
-        "pause_is": "exact" if one.is_pause_exact else "at least",
-        "refused_pulls": one.refused,
-        "lock_wait_ms": one.lock_wait_ms,
-        "silence_most_ms": None if one.silence_most_ms is None else max(0, one.silence_most_ms - off_ms),
-        "duplicates_least": one.duplicates_least,
-        "duplicates_most": one.duplicates_most,
-        "round": rounds[last - 1].number if last else None,
-    }
-
-
-def _unsure(one: Handoff, unheard: Presence) -> dict[str, object]:
-    """Say what is not known where another may have held the queue in between, of whom nobody tells."""
-    between = Stretch(one.change.giver.until_ms, one.change.taker.from_ms, ())
-    is_unsure = bool(one.change.unowned_ms) and there_meanwhile(between, unheard)
-    return {"unowned_ms": 0, "pause_ms": None, "restart_ms": 0, "pause_is": "unknown"} if is_unsure else {}
+def _unsure_of_round(one: Round, unheard: Presence, short: Mapping[str, Offs]) -> dict[str, object]:
+    """Say what is not known of a round while somebody was there of whom nobody tells what it held, or queues lacked."""
+    times = one.opened_ms, max(one.last_cause_ms, one.settled_ms or 0)
+    if there_within(*times, unheard):
+        return {"above_fewest": None, "unowned": 0}
+    return {"unowned": 0} if there_within(*times, short) else {}
 
 
 def _group_row(one: GroupLoad, unheard: Presence, disputes: Sequence[Dispute]) -> dict[str, object]:

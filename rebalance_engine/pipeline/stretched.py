@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.beginnings import before_first_take
@@ -33,7 +33,12 @@ def last_there(holds: dict[MessageQueue, list[Hold]], *presences: Presence) -> i
 
 
 def stretch_rows(
-    holds: dict[MessageQueue, list[Hold]], clues: Clues, unheard: Presence, off: Offs, last_there_ms: int
+    holds: dict[MessageQueue, list[Hold]],
+    clues: Clues,
+    unheard: Presence,
+    off: Offs,
+    last_there_ms: int,
+    short: Mapping[str, Offs],
 ) -> Iterator[tuple[str, dict[str, object]]]:
     """Give, as rows of ``STRETCHES``, when nobody had a queue, or several, for certain or perhaps.
 
@@ -41,6 +46,7 @@ def stretch_rows(
         unheard: when members were there of whom nobody tells what they held, from the input's beginning on.
         off: when the group had no member.
         last_there_ms: until when it had anybody.
+        short: by topic, when it lacked queues, nobody knows which.
     """
     for queue, those in holds.items():
         end_ms = clues.end_ms if clues.end_ms is not None else max(hold.until_ms for hold in those)
@@ -52,7 +58,9 @@ def stretch_rows(
         early = while_there(before_first_take(whole, unheard), is_gone)
         apart = (part for one in alone for part in cut_at(one, last_there_ms))
         cut = (part for one in while_there(sure_stretches(those), is_gone) for part in cut_where_off(one, off))
-        for stretch, holding in with_holds((*early, *cut, *apart), whole):
+        lacks = short.get(queue.topic, ())
+        each = (part for one in (*early, *cut, *apart) for part in cut_where_off(one, lacks))
+        for stretch, holding in with_holds(each, whole):
             unsure = unsure_of(stretch, holding)
             if len(stretch.clients) != 1:
                 yield (
@@ -70,6 +78,8 @@ def stretch_rows(
                         or (not stretch.clients and stretch.until_ms == left_ms),
                         "is_deserted": not stretch.clients
                         and (stretch.from_ms >= last_there_ms or is_off(stretch, off)),
-                        "unheard": unsure if stretch.clients else max(unsure, there_meanwhile(stretch, unheard)),
+                        "unheard": unsure
+                        if stretch.clients
+                        else max(unsure, there_meanwhile(stretch, unheard), is_off(stretch, lacks)),
                     },
                 )

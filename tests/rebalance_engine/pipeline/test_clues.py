@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import Row, SparkSession
 
-from rebalance_engine.pipeline import clients, events, holds, stories
+from rebalance_engine.pipeline import clients, events, holds, schemas, stories
+from rebalance_engine.pipeline.clues import counts_of
 from tests.rebalance_engine.pipeline.frames import (
     MIDNIGHT_MS,
     QUEUE,
@@ -22,6 +23,7 @@ from tests.rebalance_engine.pipeline.frames import (
     removed,
     result,
 )
+from tests.rebalance_engine.pipeline.test_measures import frame
 
 pytestmark = pytest.mark.spark
 Q = QUEUE.format("east", 0)
@@ -99,6 +101,33 @@ def test_a_line_is_of_the_group_that_it_names_and_of_nobody_knows_which_where_it
         ("g", "pull ended", 10),
         ("h", "persisted all", 89),
         ("h", "pull ended", 90),
+    ]
+
+
+def test_of_results_that_say_the_same_the_first_and_the_last_are_clues_by_members_and_by_queues(
+    spark: SparkSession,
+) -> None:
+    """Of another group nothing is held."""
+    said = [(1, "orders", 2, 8), (2, "stock", 2, 4), (3, "orders", 2, 8), (4, "orders", 2, 7), (5, "stock", 3, 4)]
+    rows: list[dict[str, object]] = [
+        {"at_ms": at, "topic": topic, "number": members, "number2": queues} for at, topic, members, queues in said
+    ]
+    result: dict[str, object] = {"what": "result", "client_id": "A", "process": "a/1", "layout": "java5"}
+    told = frame(spark, schemas.EVENTS, *({**result, **row} for row in rows), {**result, **rows[0], "group": "h"})
+
+    found = counts_of(told, frame(spark, schemas.SPANS, {"client_id": "A"})).collect()
+
+    assert {(row["group"], row["client_id"]) for row in found} == {("g", "A")}
+    names = ("what", "at_ms", "topic", "number")
+    assert sorted(tuple(row[name] for name in names) for row in found) == [
+        ("counted", 1, None, 2),
+        ("counted", 4, None, 2),
+        ("counted", 5, None, 3),
+        ("divided", 1, "orders", 8),
+        ("divided", 2, "stock", 4),
+        ("divided", 3, "orders", 8),
+        ("divided", 4, "orders", 7),
+        ("divided", 5, "stock", 4),
     ]
 
 

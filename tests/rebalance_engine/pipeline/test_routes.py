@@ -4,7 +4,7 @@ from pyspark.sql import SparkSession
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline import schemas
 from rebalance_engine.pipeline.rounds import Cause
-from rebalance_engine.pipeline.routes import gone, read_route, routes_of, with_broker
+from rebalance_engine.pipeline.routes import Divided, gone, read_route, routes_of, short_of_queues, with_broker
 from tests.rebalance_engine.pipeline.test_measures import frame
 
 
@@ -29,6 +29,34 @@ def test_a_changed_route_names_the_brokers_by_which_it_differs_from_the_one_befo
 
     assert [named(at) for at in (5, 10, 20, 25, 30)] == [None, None, "west", "west", "east, north"]
     assert (named(20, "stock"), named(20, what="joined")) == (None, None)
+
+
+EIGHT, SEVEN = {"east": 4, "west": 4}, {"east": 4, "west": 3}
+# B divides 7 at 200,000, and A all at 300,000.
+FEWER = [Divided(1_000, "A", 8), Divided(1_000, "B", 8), Divided(200_000, "B", 7), Divided(300_000, "A", 8)]
+
+
+def test_where_results_tell_of_fewer_queues_than_before_and_no_route_does_some_are_missing() -> None:
+    """From when the member may have learnt it, at most, until all must have learnt that they are back."""
+    alone, again = FEWER[:3], [*FEWER, Divided(230_000, "B", 8)]
+    late = [*alone, Divided(240_000, "A", 8)]  # who has not learnt it yet
+
+    for routes in ([], [(500, EIGHT)]):
+        assert short_of_queues(FEWER, routes, 900_000) == [(149_000, 300_000)]
+        assert short_of_queues(again, routes, 900_000) == [(149_000, 230_000)]
+        assert short_of_queues(alone, routes, 900_000) == short_of_queues(late, routes, 900_000) == [(149_000, 900_000)]
+    assert short_of_queues([*FEWER[:2], Divided(190_000, "B", 8), *FEWER[2:]], [], 900_000) == [(190_000, 300_000)]
+
+
+@pytest.mark.parametrize("at", [100_000, 190_000, 230_000], ids=["long before", "before", "soon after"])
+def test_where_a_route_tells_of_fewer_queues_it_tells_which(at: int) -> None:
+    assert short_of_queues(FEWER, [(500, EIGHT), (at, SEVEN)], 900_000) == []
+
+
+def test_who_has_not_learnt_yet_that_there_are_more_queues_misses_none() -> None:
+    told = [Divided(200_000, "B", 7), Divided(201_000, "A", 8)]
+
+    assert short_of_queues(told, [(500, SEVEN), (190_000, EIGHT)], 900_000) == short_of_queues(told, [], 900_000) == []
 
 
 @pytest.mark.spark

@@ -58,6 +58,7 @@ class Speech:
     queue: MessageQueue
     held: Sequence[MessageQueue] = ()
     members: int = 1
+    queues: int = 8
     strategy: str = "AVG"
     offsets: tuple[int, ...] = (0,)
 
@@ -95,6 +96,7 @@ class Logs:
         self.lines: dict[tuple[str, str], list[str]] = defaultdict(list)
         self.held: dict[tuple[str, str], list[MessageQueue]] = defaultdict(list)
         self.counted: dict[tuple[str, str], int] = {}
+        self.known: dict[tuple[str, str], int] = {}
         self.stopped: set[tuple[str, str]] = set()
         self.truth: dict[Key, list[Span]] = defaultdict(list)
         self.since: dict[tuple[str, str, MessageQueue], int] = {}
@@ -119,6 +121,7 @@ class Logs:
         elif isinstance(one, Counted):
             self.counted[one.client, one.group] = one.members
         elif isinstance(one, Route):
+            self.known[one.client, one.topic] = sum(each.read_queue_nums for each in one.after)
             if self.layouts[one.client].startswith("java"):
                 self._line(one.at, one.client, _route(one))
         elif isinstance(one, QueuePulled | PullRefused):
@@ -142,7 +145,8 @@ class Logs:
             wanted = self.refused.get((one.client, one.group), {})
             held += tuple(queue for queue, at in wanted.items() if one.at - at < TRIED_EVERY_MS and queue not in held)
         members, strategy = self.counted.get((one.client, one.group), 1), self.strategies[one.group]
-        return Speech(one.client, one.group, one.queue, held, members, strategy, offsets or (0,))
+        queues = self.known[one.client, one.queue.topic]
+        return Speech(one.client, one.group, one.queue, held, members, queues, strategy, offsets or (0,))
 
     def _taken(self, fact: QueueTaken) -> None:
         self.held[fact.client, fact.group].append(fact.queue)
@@ -287,7 +291,7 @@ def _nothing(_: Speech) -> list[str]:
 def _of_java(it: Speech) -> str:
     return (
         f"client rebalanced result changed. allocateMessageQueueStrategyName={it.strategy}, group={it.group},"
-        f" topic={it.queue.topic}, clientId={it.client}, mqAllSize=8, cidAllSize={it.members},"
+        f" topic={it.queue.topic}, clientId={it.client}, mqAllSize={it.queues}, cidAllSize={it.members},"
         f" rebalanceResultSize={len(it.wanted)}, rebalanceResultSet=[{', '.join(it.wanted)}]"
     )
 
@@ -303,14 +307,14 @@ def _persists(word: str) -> Says:
 
 def _of_cpp(it: Speech) -> str:
     whose = f"[Consumer Group: {it.group}, Topic: {it.queue.topic}, Current Consumer ID: {it.client}]"
-    counted = f"Total Queue :#8, Total Consumer :#{it.members}, Allocated Queues are: "
+    counted = f"Total Queue :#{it.queues}, Total Consumer :#{it.members}, Allocated Queues are: "
     return f"Allocation result for {whose} is changed.\n{counted}\n" + "".join(f"{one}\n" for one in it.wanted)
 
 
 def _of_go(it: Speech) -> str:
     return (
         f'msg="MessageQueue do balance done" cidAllSize={it.members} clientID={it.client} consumerGroup={it.group}'
-        " mqAllSize=8"
+        f" mqAllSize={it.queues}"
         f' rebalanceResultSet="[{" ".join(it.wanted)}]" rebalanceResultSize={len(it.wanted)} topic={it.queue.topic}'
     )
 
