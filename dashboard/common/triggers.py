@@ -6,27 +6,64 @@ another reads: such a migration does it within ``keeping_triggers``. A test asks
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
-from django.db.migrations import RunPython
 from django.db.migrations.operations.base import Operation
-from django.db.migrations.state import StateApps
+from django.db.migrations.state import ProjectState
+
+Do = Callable[[BaseDatabaseSchemaEditor], None]
 
 
-def never_less(table: str, column: str) -> RunPython:
+class Statements(Operation):
+    """Statements that no model knows of. Unlike ``RunPython`` it asks for no models: Django makes all anew for that."""
+
+    reduces_to_sql = False
+
+    def __init__(self, forwards: Do, backwards: Do) -> None:
+        self._forwards, self._backwards = forwards, backwards
+
+    def state_forwards(self, app_label: str, state: ProjectState) -> None:
+        """Change no model."""
+
+    def database_forwards(
+        self,
+        _app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        _from_state: ProjectState,
+        _to_state: ProjectState,
+    ) -> None:
+        """Run them."""
+        self._forwards(schema_editor)
+
+    def database_backwards(
+        self,
+        _app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        _from_state: ProjectState,
+        _to_state: ProjectState,
+    ) -> None:
+        """Take them back."""
+        self._backwards(schema_editor)
+
+    def describe(self) -> str:
+        """Say what it is."""
+        return "Triggers"
+
+
+def never_less(table: str, column: str) -> Statements:
     """Refuse an update that makes a counter less than it was."""
     refusal = f"{table}.{column} never becomes less"
     return _trigger(f"{column}_never_less", table, f"UPDATE OF {column}", refusal, f"NEW.{column} < OLD.{column}")
 
 
-def always_the_same(table: str, column: str) -> RunPython:
+def always_the_same(table: str, column: str) -> Statements:
     """Refuse an update that gives a row to another one."""
     refusal = f"{table}.{column} is always the same"
     return _trigger(f"{column}_always_the_same", table, f"UPDATE OF {column}", refusal, f"NEW.{column} <> OLD.{column}")
 
 
-def of_one(table: str, parent: str, columns: Sequence[str], *, ours: str, theirs: str) -> list[RunPython]:
+def of_one(table: str, parent: str, columns: Sequence[str], *, ours: str, theirs: str) -> list[Statements]:
     """Refuse a row that joins what belongs to two: the rows that it names are of one ``parent``.
 
     Args:
@@ -44,13 +81,13 @@ def of_one(table: str, parent: str, columns: Sequence[str], *, ours: str, theirs
     ]
 
 
-def append_only(table: str) -> list[RunPython]:
+def append_only(table: str) -> list[Statements]:
     """Refuse to change or to delete a row."""
     refusal = f"{table} can only be appended to"
     return [_trigger(f"no_{verb.lower()}", table, verb, refusal) for verb in ("UPDATE", "DELETE")]
 
 
-def not_replaced(table: str, columns: Sequence[str]) -> list[RunPython]:
+def not_replaced(table: str, columns: Sequence[str]) -> list[Statements]:
     """Refuse a row that says of itself what one that is there says, in any of the unique ``columns``.
 
     Their constraints refuse it too, but for SQLite's ``INSERT OR REPLACE``, which deletes the other row without a word
@@ -65,18 +102,18 @@ def keeping_triggers(operations: Iterable[Operation]) -> list[Operation]:
     """Put all triggers aside while these operations rebuild tables, and say them again after, in one transaction."""
     kept: dict[str, str] = {}
 
-    def put_aside(_apps: StateApps, editor: BaseDatabaseSchemaEditor) -> None:
+    def put_aside(editor: BaseDatabaseSchemaEditor) -> None:
         kept.clear()
         kept.update(_triggers_on_sqlite(editor))
         for name in kept:
             editor.execute(f"DROP TRIGGER {name}")
 
-    def say_again(_apps: StateApps, editor: BaseDatabaseSchemaEditor) -> None:
+    def say_again(editor: BaseDatabaseSchemaEditor) -> None:
         there = _triggers_on_sqlite(editor)
         for name in kept.keys() - there.keys():
             editor.execute(kept[name])
 
-    return [RunPython(put_aside, say_again), *operations, RunPython(say_again, put_aside)]
+    return [Statements(put_aside, say_again), *operations, Statements(say_again, put_aside)]
 
 
 def _triggers_on_sqlite(editor: BaseDatabaseSchemaEditor) -> dict[str, str]:
@@ -97,21 +134,21 @@ def _trigger(
     *,
     reads_others: bool = False,
     is_for: Collection[str] = ("sqlite", "postgresql"),
-) -> RunPython:
+) -> Statements:
     name = f"{table}_{name}"
 
-    def create(_apps: StateApps, editor: BaseDatabaseSchemaEditor) -> None:
+    def create(editor: BaseDatabaseSchemaEditor) -> None:
         if editor.connection.vendor not in is_for:
             return
         of_vendor = _create_on_sqlite if editor.connection.vendor == "sqlite" else _create_on_postgresql
         for statement in of_vendor(name, table, event, refusal, condition, reads_others=reads_others):
             editor.execute(statement)
 
-    def drop(_apps: StateApps, editor: BaseDatabaseSchemaEditor) -> None:
+    def drop(editor: BaseDatabaseSchemaEditor) -> None:
         on_table = f" ON {table}" if editor.connection.vendor == "postgresql" else ""
         editor.execute(f"DROP TRIGGER IF EXISTS {name}{on_table}")
 
-    return RunPython(create, drop)
+    return Statements(create, drop)
 
 
 def _create_on_sqlite(
