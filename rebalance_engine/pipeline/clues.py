@@ -101,6 +101,19 @@ def counts_of(events: DataFrame, spans: DataFrame) -> DataFrame:
     return each.select("cluster", "group", "at_ms", "client_id", "said.what", "said.topic", "said.number")
 
 
+def clocks_of_groups(clocks: DataFrame, spans: DataFrame) -> DataFrame:
+    """Give every group by how much the clocks of its members' hosts are ahead of brokers', ``number`` to ``number2``.
+
+    Args:
+        clocks: as ``CLOCKS``.
+    """
+    hosts = spans.select("cluster", "group", "host").distinct()
+    told = hosts.join(clocks, on=["cluster", "host"], how="inner")
+    bounds = F.col("least_ms").alias("number"), F.col("most_ms").alias("number2")
+    names = F.col("host").alias("process"), F.col("broker_host").alias("broker")
+    return told.select("cluster", "group", F.lit("clock").alias("what"), "at_ms", *names, *bounds)
+
+
 def covers_of(events: DataFrame, life: DataFrame) -> DataFrame:
     """Give every group from when until when (``number``) each broker's log, or history, tells who comes and goes.
 

@@ -266,7 +266,8 @@ def _publish_stories(store: Store, asked: Asked, all_events: DataFrame, life: Da
     """Tell the groups' stories anew whose spans or clues differ from when they were told last; the others stay."""
     spans, changes = store.read("spans", SPANS), store.read("changes", EVENTS)
     mine = models.with_owners(spans.where(F.col("cluster") == asked.cluster), all_events)
-    clues = computed_once(stories.clues_of(all_events, changes, mine, life))
+    _publish(store, asked, told, "clocks", hostclocks.clocks_of(all_events, changes))
+    clues = computed_once(stories.clues_of(all_events, changes, mine, life, store.read("clocks", schemas.CLOCKS)))
     inputs = computed_once(stories.inputs_of(mine, clues))
     known = store.read("inputs", schemas.INPUTS).where(F.col("cluster") == asked.cluster)
     before = _checksums(known) if all(map(store.is_whole, STORIES)) else {}
@@ -311,7 +312,6 @@ def _publish_measures(store: Store, asked: Asked, all_events: DataFrame, life: D
     changes = store.read("changes", EVENTS)
     _publish(store, asked, told, "mixed", mixed.mixed_of(changes, spans))
     _publish(store, asked, told, "holes", holes.table_of(spans, all_events, life))
-    _publish(store, asked, told, "clocks", hostclocks.clocks_of(all_events, changes))
     _publish(store, asked, told, "gaps", gaps.gaps_of(all_events, life))
 
 

@@ -11,10 +11,14 @@ from rebalance_engine.pipeline.loads import Presence
 from rebalance_engine.pipeline.offs import Spans, off_within
 from rebalance_engine.pipeline.rounds import Round
 from rebalance_engine.pipeline.routes import Route, gone
-from rebalance_engine.pipeline.sweep import Stretch
+from rebalance_engine.pipeline.skews import Doubts, apart_ms, may_lie_between
+from rebalance_engine.pipeline.sorting import known, whole
+from rebalance_engine.pipeline.sweep import Hold, Stretch
 from rebalance_engine.pipeline.unheard import there_meanwhile
 
 Row = dict[str, object]
+# Where another may have held the queue in between.
+UNKNOWN: Row = {"unowned_ms": 0, "pause_ms": None, "restart_ms": 0, "pause_is": "unknown"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +88,38 @@ def moved_row(
     return "return" if is_return else "handoff", row | _unsure(one, meanwhile.unheard)
 
 
+def in_doubt_of_clocks(one: Handoff, told: tuple[str, Row], holds: Sequence[Hold], doubts: Doubts) -> tuple[str, Row]:
+    """Widen the bounds of what lies between two hosts whose clocks differ.
+
+    Args:
+        told: of :func:`moved_row`.
+        holds: all of its queue.
+    """
+    kind, row = told
+    giver, taker = one.change.giver, one.change.taker
+    if may_lie_between(giver, taker, holds, doubts):
+        row = row | UNKNOWN
+    by = apart_ms(giver, taker, doubts)
+    if not by:
+        return kind, row
+    names = ("unowned_ms", "unowned_most_ms", "overlap_least_ms", "overlap_ms")
+    unowned, unowned_most, overlap, overlap_most = (whole(row[name]) for name in names)
+    pause_ms, silence_ms = known(row["pause_ms"]), known(row["silence_most_ms"])
+    row = row | {
+        "unowned_ms": max(0, unowned - by),
+        "unowned_most_ms": max(0, unowned_most + by - overlap),
+        "overlap_least_ms": max(0, overlap - by),
+        "overlap_ms": max(0, overlap_most + by - unowned),
+        "silence_most_ms": None if silence_ms is None else silence_ms + by,
+    }
+    if pause_ms is not None:
+        left_ms = max(0, pause_ms - by)
+        row = row | {"pause_ms": left_ms, "restart_ms": min(left_ms, whole(row["restart_ms"])), "pause_is": "at least"}
+    return kind, row
+
+
 def _unsure(one: Handoff, unheard: Presence) -> Row:
     """Say what is not known where another may have held the queue in between, of whom nobody tells."""
     between = Stretch(one.change.giver.until_ms, one.change.taker.from_ms, ())
     is_unsure = bool(one.change.unowned_ms) and there_meanwhile(between, unheard)
-    return {"unowned_ms": 0, "pause_ms": None, "restart_ms": 0, "pause_is": "unknown"} if is_unsure else {}
+    return UNKNOWN if is_unsure else {}

@@ -164,7 +164,8 @@ HANDOFFS = _filed(
 # Nobody held the queue, or several did; stopping_ms: of it, while all of these but one were shutting down; surely_ms:
 # of it, while several surely held, whenever those let go of whom it is not known to the moment. is_open: it
 # went on when the input ended. is_deserted: the group had no member left, until then or until it was started again.
-# unheard: members that were there meanwhile, of whom no log tells what they held.
+# unheard: members that may have held it besides: of whom no log tells what they held then, or only between bounds; 1
+# also where it may have been in no route. What is unowned for certain has 0.
 STRETCHES = _filed(
     **_QUEUE, until_ms=LONG, clients=TEXTS, stopping_ms=LONG, surely_ms=LONG, is_open=BOOL, is_deserted=BOOL,
     unheard=INT,

@@ -29,6 +29,7 @@ class Clues:
         counted: by how many members they divided, as results say.
         covers: from when until when logs of brokers tell who comes and goes.
         divided: by topic, how many queues members divided, as results say.
+        ahead: by host, and by broker's host, by how much the former's clock is ahead, in ms: at least, and at most.
     """
 
     by_queue: dict[MessageQueue, list[Clue]]
@@ -45,11 +46,12 @@ class Clues:
     counted: list[Counted]
     covers: list[tuple[int, int]]
     divided: dict[str, list[Divided]]
+    ahead: dict[str, dict[str, tuple[int, int]]]
 
 
 def sorted_out(clues: Iterable[dict[str, object]]) -> Clues:
     """Sort a group's clues out."""
-    found = Clues({}, [], [], {}, set(), None, {}, {}, {}, {}, {}, [], [], {})
+    found = Clues({}, [], [], {}, set(), None, {}, {}, {}, {}, {}, [], [], {}, {})
     ends: dict[str, dict[str, int]] = {
         "log ends": found.log_ends, "log begins": found.log_begins, "input ends": {},
     }  # fmt: skip
@@ -70,6 +72,8 @@ def sorted_out(clues: Iterable[dict[str, object]]) -> Clues:
             found.popped[str(clue["topic"])] = min(at, found.popped.get(str(clue["topic"]), at))
         elif what in ends:
             ends[what][str(named)] = at
+        elif what == "clock":
+            _learn_clock(found.ahead.setdefault(str(clue["process"]), {}), clue)
         elif what == "hole":
             found.holes.setdefault(str(named), []).append((at, whole(clue["number"])))
         else:
@@ -77,6 +81,12 @@ def sorted_out(clues: Iterable[dict[str, object]]) -> Clues:
     _put_in_order(found)
     causes = [with_broker(cause, found.routes) for cause in found.causes]
     return replace(found, causes=causes, end_ms=max(ends["input ends"].values(), default=None))
+
+
+def _learn_clock(ahead: dict[str, tuple[int, int]], clue: dict[str, object]) -> None:
+    broker, least, most = str(clue["broker"]), whole(clue["number"]), whole(clue["number2"])
+    first, last = ahead.get(broker, (least, most))
+    ahead[broker] = min(first, least), max(last, most)
 
 
 def _put_in_order(found: Clues) -> None:

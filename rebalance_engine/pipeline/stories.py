@@ -20,7 +20,14 @@ from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.arrivals import arrived
 from rebalance_engine.pipeline.backs import backs_of, with_names
 from rebalance_engine.pipeline.beginnings import input_begins, since
-from rebalance_engine.pipeline.clues import alone_in_folder, beside_changes, counts_of, covers_of, of_groups
+from rebalance_engine.pipeline.clues import (
+    alone_in_folder,
+    beside_changes,
+    clocks_of_groups,
+    counts_of,
+    covers_of,
+    of_groups,
+)
 from rebalance_engine.pipeline.disputes import Dispute, disputes_of, with_disputed
 from rebalance_engine.pipeline.handoffs import handoffs_of
 from rebalance_engine.pipeline.holes import clues_of_holes
@@ -29,13 +36,14 @@ from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.loads import DAY_MS, GroupLoad, Presence, loads_of
 from rebalance_engine.pipeline.logends import input_ends_of, latest_end, log_begins_of, log_ends_of
 from rebalance_engine.pipeline.models import models_of
-from rebalance_engine.pipeline.moved import Meanwhile, moved_row
+from rebalance_engine.pipeline.moved import Meanwhile, in_doubt_of_clocks, moved_row
 from rebalance_engine.pipeline.named import together, without_named
 from rebalance_engine.pipeline.offs import Spans as Offs
 from rebalance_engine.pipeline.offs import off_or_restarted, times_without_members
 from rebalance_engine.pipeline.rounds import BY_BROKERS, STOPS, Cause, Round, presence_of, rounds_of
 from rebalance_engine.pipeline.routes import route_clues, short_of_queues
 from rebalance_engine.pipeline.schemas import INPUTS, STORIES, day_of, shaped
+from rebalance_engine.pipeline.skews import doubts_of, in_doubt
 from rebalance_engine.pipeline.sorting import Clues, known, queue_of, sorted_out, whole
 from rebalance_engine.pipeline.stretched import last_there, stretch_rows
 from rebalance_engine.pipeline.sweep import Hold
@@ -64,6 +72,7 @@ TOLD_BY = (
     "stretched",
     "sweep",
     "routes",
+    "skews",
     "unheard",
     "disputes",
     "named",
@@ -73,7 +82,9 @@ TOLD_BY = (
 )
 
 
-def clues_of(events: DataFrame, changes: DataFrame, spans: DataFrame, life: DataFrame) -> DataFrame:
+def clues_of(
+    events: DataFrame, changes: DataFrame, spans: DataFrame, life: DataFrame, clocks: DataFrame | None = None
+) -> DataFrame:
     """Choose the lines that a group's story needs; of the offsets persisted every 5 s those beside a change.
 
     Of brokers' lines about members of whom no log is there ``number`` is 1: nobody tells what these hold.
@@ -82,6 +93,7 @@ def clues_of(events: DataFrame, changes: DataFrame, spans: DataFrame, life: Data
         changes: as ``EVENTS``, with client ids.
         spans: as ``SPANS``.
         life: of :func:`rebalance_engine.pipeline.events.signs_of_life`.
+        clocks: as ``CLOCKS``; without it all are taken to agree.
     """
     members = spans.select("cluster", "process", "group").dropDuplicates()
     alone = alone_in_folder(changes)
@@ -122,6 +134,7 @@ def clues_of(events: DataFrame, changes: DataFrame, spans: DataFrame, life: Data
         log_begins_of(changes, spans, life),
         clues_of_holes(spans, events, life),
         ownerless.distinct(),
+        *(() if clocks is None else (clocks_of_groups(clocks, spans),)),
     ):
         chosen = chosen.unionByName(more, allowMissingColumns=True)
     return chosen
@@ -240,10 +253,12 @@ def tell(
     yield from (("round", _round_row(one) | _unsure_of_round(one, unheard, short)) for one in rounds)
     sure = let_go(holds, cut)
     off, restarts = off_or_restarted(times_without_members(holds, present, unheard))
+    doubts = doubts_of(sure, found.ahead)
     for one in handoffs_of(sure, found.by_queue, found.refusals):
-        yield moved_row(one, rounds, found.routes, Meanwhile(off, restarts, short, unheard))
+        row = moved_row(one, rounds, found.routes, Meanwhile(off, restarts, short, unheard))
+        yield in_doubt_of_clocks(one, row, sure[one.queue], doubts.get(one.queue, {}))
     inside = since(input_begins(holds, reached, found.counted, found.log_begins), unheard)
-    yield from stretch_rows(sure, found, inside, off, last_there(sure, present, unheard), short)
+    yield from stretch_rows(in_doubt(sure, doubts), found, inside, off, last_there(sure, present, unheard), short)
     unsure = together(unheard, unsure_of(quiet, gone_quiet, end_ms))
     heard = {
         client: without(spans, unsure.get(client, ()))

@@ -154,8 +154,8 @@ def clocks_apart(report: Report) -> list[str]:
 
 
 CLOCKS_APART = (
-    "clocks of hosts differ: times are told as each log has them, so that what is compared across these hosts may be"
-    " wrong by as much, its bounds too:"
+    "clocks of hosts differ: times are told as each log has them; of what lies between two hosts' lines the bounds are"
+    " wider by as much:"
 )
 
 

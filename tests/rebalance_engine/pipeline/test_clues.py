@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import Row, SparkSession
 
 from rebalance_engine.pipeline import clients, events, holds, schemas, stories
-from rebalance_engine.pipeline.clues import counts_of
+from rebalance_engine.pipeline.clues import clocks_of_groups, counts_of
 from tests.rebalance_engine.pipeline.frames import (
     MIDNIGHT_MS,
     QUEUE,
@@ -129,6 +129,21 @@ def test_of_results_that_say_the_same_the_first_and_the_last_are_clues_by_member
         ("divided", 4, "orders", 7),
         ("divided", 5, "stock", 4),
     ]
+
+
+def test_that_a_hosts_clock_differs_is_a_clue_of_the_groups_that_it_has_members_of(spark: SparkSession) -> None:
+    clock: dict[str, object] = {"broker_host": "east", "at_ms": 5, "least_ms": 29_000, "most_ms": 31_000}
+    told = frame(spark, schemas.CLOCKS, *({**clock, "host": host} for host in ("web1", "web9")))
+    held: list[dict[str, object]] = [
+        {"group": group, "host": host, "queue_id": number}
+        for group, host in (("g", "web1"), ("g", "web2"), ("h", "web2"))
+        for number in (0, 1)
+    ]
+
+    (row,) = clocks_of_groups(told, frame(spark, schemas.SPANS, *held)).collect()
+
+    names = ("group", "what", "process", "broker", "number", "number2")
+    assert tuple(row[name] for name in names) == ("g", "clock", "web1", "east", 29_000, 31_000)
 
 
 def test_what_first_told_after_each_start_that_a_broker_knew_the_client_is_a_clue(

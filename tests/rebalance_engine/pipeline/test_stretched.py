@@ -14,7 +14,7 @@ NOBODY: Presence = {}
 
 
 def rows(*holds: Hold, unheard: Presence = NOBODY) -> list[dict[str, object]]:
-    clues = Clues({}, [], [], {}, set(), END_MS, {}, {}, {}, {}, {}, [], [], {})
+    clues = Clues({}, [], [], {}, set(), END_MS, {}, {}, {}, {}, {}, [], [], {}, {})
     told = {QUEUE: list(holds)}
     found = list(stretch_rows(told, clues, unheard, (), last_there(told, unheard), {}))
     assert {kind for kind, _ in found} <= {"stretch"}
