@@ -25,6 +25,7 @@ TRIGGERS = {
     "groups_holding_of_one_group_update",
     "groups_member_group_id_always_the_same",
     "groups_round_group_id_always_the_same",
+    "groups_round_number_always_the_same",
     "groups_roundcause_of_one_group_insert",
     "groups_roundcause_of_one_group_update",
     "groups_subscription_of_one_group_insert",

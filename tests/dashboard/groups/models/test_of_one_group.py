@@ -131,3 +131,12 @@ def test_nothing_that_others_name_is_given_away(ours: Whose, neighbours: Whose, 
         with pytest.raises(DatabaseError, match="is always the same"), transaction.atomic():
             type(row)._default_manager.filter(pk=row.pk).update(**{column: to})
         row.save()
+
+
+def test_a_round_keeps_its_number(ours: Whose) -> None:
+    rounds = Round.objects.filter(pk=ours.round.pk)
+    for number in (ours.round.number - 1, ours.round.number + 1):
+        with pytest.raises(DatabaseError, match="is always the same"), transaction.atomic():
+            rounds.update(number=number)
+
+    assert rounds.get().number == ours.round.number
