@@ -85,7 +85,7 @@ class Sayings:
         return self._in_parts(sentence, depth) if whole is None else whole
 
     def _by_one(self, sentence: str, templates: Sequence[Template], depth: int) -> str | None:
-        for each in templates:
+        for each in _by_end(sentence, templates):
             found = each.fits(sentence)
             if found is None or not found.get(NUMBER, "0").replace(",", "").isdigit():
                 continue
@@ -183,6 +183,13 @@ def _is_name(text: str) -> bool:
 def _put(translation: str, values: dict[str, str]) -> str:
     text = HOLE.sub(lambda found: values.get(found[1], found[0]), translation)
     return BETWEEN_HAN.sub("", text.replace("{{", "{").replace("}}", "}"))
+
+
+def _by_end(sentence: str, templates: Sequence[Template]) -> Sequence[Template]:
+    """Put those first that end as a whole sentence does, where it is one: others would take its end for a name's."""
+    if not sentence.endswith("."):
+        return templates
+    return sorted(templates, key=lambda each: not each.texts[-1].endswith("."))
 
 
 def _longest_first(templates: Iterable[Template]) -> list[Template]:

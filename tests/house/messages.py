@@ -28,6 +28,7 @@ from babel.messages.pofile import read_po, write_po
 from dashboard.api.reported import ABOUT, NEEDED
 from rebalance_engine.effects import Failure
 from rebalance_engine.events import Departure, DropReason, Missing, Origin
+from rebalance_engine.findings.unrest import OF_MEMBERS
 from tests.house.project import ROOT, files, is_vendored
 from tests.house.sayings import operations_in, sayings_of
 
@@ -230,7 +231,7 @@ def _in_sayings() -> Iterator[Found]:
     for kind in NAMED:
         for each in kind:
             yield str(each.value), None, kind.__module__.replace(".", "/") + ".py"
-    for word in (*DONE, *JSON, *ONCE, *WORDS):
+    for word in (*DONE, *JSON, *ONCE, *WORDS, *sorted(cause.value for cause in OF_MEMBERS)):
         yield word, None, "tests/house/messages.py"
     for words in (ABOUT.splitlines()[0], NEEDED):
         yield words, None, "dashboard/api/reported.py"
