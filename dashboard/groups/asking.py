@@ -14,8 +14,10 @@ from django.utils.translation import gettext as _
 
 from dashboard.clusters.models import Cluster, Command
 from dashboard.clusters.ordering import Wish, order
+from dashboard.clusters.silences import is_silent
 from dashboard.common.names import known_as
 from dashboard.common.sayings import in_words
+from dashboard.common.spans import age
 from dashboard.demo import orders as demo
 from dashboard.demo.script import Going
 from dashboard.demo.shop import BROKERS, cast_of
@@ -99,13 +101,16 @@ def obstacle_to_ordering(*, cluster: Cluster, group: Group | None, access: Acces
     return ""
 
 
-def obstacle_to_recompute(*, group: Group, access: Access) -> str:
+def obstacle_to_recompute(*, group: Group, access: Access, now: int) -> str:
     """Say why a group cannot be made to recompute; empty: as far as is known it can."""
-    obstacle = obstacle_to_ordering(cluster=group.cluster, group=group, access=access)
-    if obstacle:
-        return obstacle
+    return obstacle_to_ordering(cluster=group.cluster, group=group, access=access) or _nothing_to_recompute(group, now)
+
+
+def _nothing_to_recompute(group: Group, now: int) -> str:
     if group.model == "BROADCASTING":
         return _("The group broadcasts: every member has every queue, there is nothing to recompute.")
+    if is_silent(group.cluster, now):
+        return _silent_words(group.cluster.watched_at, now)
     if group.gone_at is not None:
         return _("The group is gone: no broker names it any more.")
     if group.member_count == 0:
@@ -116,6 +121,13 @@ def obstacle_to_recompute(*, group: Group, access: Access) -> str:
             " members rebalance by themselves every 20 s."
         )
     return ""
+
+
+def _silent_words(watched_at: int | None, now: int) -> str:
+    if watched_at is None:
+        return _("Nothing of the cluster has answered yet: it is unknown who is a member.")
+    words = _("Nothing of the cluster has answered for %(age)s: it is unknown who is a member.")
+    return words % {"age": age(now - watched_at)}
 
 
 def obstacle_to_play(*, group: Group, access: Access) -> str:
@@ -133,7 +145,7 @@ def ask(
     Raises:
         Refused: it makes no sense, or not now, or not for this person.
     """
-    obstacle = _obstacle(cluster, group, asked.verb, access)
+    obstacle = _obstacle(cluster, group, asked.verb, access, now)
     if obstacle:
         raise Refused(obstacle)
     reason = asked.reason.strip()
@@ -183,7 +195,7 @@ def buttons(*, group: Group, access: Access, now: int) -> dict[str, object]:
     members = Member.objects.filter(group=group, left_at=None).order_by("client_id")
     return {
         "orders": told(group=group, now=now),
-        "recompute_obstacle": obstacle_to_recompute(group=group, access=access),
+        "recompute_obstacle": obstacle_to_recompute(group=group, access=access, now=now),
         "is_played": is_demo and cast_of(group.name) is not None,
         "play_obstacle": obstacle_to_play(group=group, access=access) if is_demo else "",
         "clients": list(members.values_list("client_id", flat=True)) if is_demo else [],
@@ -235,13 +247,13 @@ def receipt_words(answer: str) -> str:
     return words.get(answer, answer)
 
 
-def _obstacle(cluster: Cluster, group: Group | None, verb: str, access: Access) -> str:
+def _obstacle(cluster: Cluster, group: Group | None, verb: str, access: Access, now: int) -> str:
     known = _known(cluster, group)
     if verb not in known:
         needed = _("one of %(choices)s") % {"choices": ", ".join(known)} if known else _("nothing: it is no demo")
         raise Senseless(_("%(verb)s cannot be ordered here; needed is %(needed)s.") % {"verb": verb, "needed": needed})
     if group is not None and verb == RECOMPUTE:
-        return obstacle_to_recompute(group=group, access=access)
+        return obstacle_to_recompute(group=group, access=access, now=now)
     if group is not None:
         return obstacle_to_play(group=group, access=access)
     return obstacle_to_ordering(cluster=cluster, group=None, access=access)

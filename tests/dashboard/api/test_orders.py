@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 
 from dashboard.clusters.models import Cluster, Command, CommandReceipt
+from dashboard.common.clock import now_ms
 from dashboard.groups.models import Group
 from dashboard.people.models import Grant
 from dashboard.people.roles import Role
@@ -18,7 +19,7 @@ from tests.dashboard.story import T0
 
 @pytest.fixture
 def writable(group: Group) -> Group:
-    Cluster.objects.update(is_read_only=False)
+    Cluster.objects.update(is_read_only=False, watched_at=now_ms())
     return Group.objects.get(pk=group.pk)
 
 

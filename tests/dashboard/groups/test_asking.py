@@ -20,7 +20,7 @@ VERA = Access("vera", (Scope(Role.VIEWER), Scope(Role.OPERATOR, groups="other"))
 
 @pytest.fixture
 def group(cluster: Cluster) -> Group:
-    Cluster.objects.update(is_read_only=False, is_demo=True)
+    Cluster.objects.update(is_read_only=False, is_demo=True, watched_at=T0 + 60_000)
     cluster.refresh_from_db()
     return Group.objects.create(cluster=cluster, name="billing", added_at=T0)
 
@@ -68,17 +68,35 @@ def test_a_demo_offers_every_member_to_choose_from(group: Group) -> None:
 
 
 def test_recompute_is_not_offered_where_it_would_do_nothing(group: Group) -> None:
-    assert obstacle_to_recompute(group=group, access=ANN) == ""
+    assert obstacle_to_recompute(group=group, access=ANN, now=T0) == ""
     group.is_notified = False
-    assert "Notification is switched off" in obstacle_to_recompute(group=group, access=ANN)
+    assert "Notification is switched off" in obstacle_to_recompute(group=group, access=ANN, now=T0)
     group.member_count = 0
-    assert "Nobody is a member" in obstacle_to_recompute(group=group, access=ANN)
+    assert "Nobody is a member" in obstacle_to_recompute(group=group, access=ANN, now=T0)
     group.gone_at = T0
-    assert "The group is gone" in obstacle_to_recompute(group=group, access=ANN)
+    assert "The group is gone" in obstacle_to_recompute(group=group, access=ANN, now=T0)
     group.model = "BROADCASTING"
-    assert "broadcasts" in obstacle_to_recompute(group=group, access=ANN)
+    assert "broadcasts" in obstacle_to_recompute(group=group, access=ANN, now=T0)
     group.cluster.is_read_only = True
-    assert "--writable" in obstacle_to_recompute(group=group, access=ANN)
+    assert "--writable" in obstacle_to_recompute(group=group, access=ANN, now=T0)
+
+
+@pytest.mark.parametrize(
+    ("watched_at", "words"),
+    [
+        (T0 - 33_000, "Nothing of the cluster has answered for 33 s: it is unknown who is a member."),
+        (None, "Nothing of the cluster has answered yet: it is unknown who is a member."),
+    ],
+)
+def test_nobody_is_made_to_recompute_where_nothing_answers(group: Group, watched_at: int | None, words: str) -> None:
+    group.cluster.watched_at = watched_at
+    group.member_count = 0  # as it was seen last
+
+    with pytest.raises(Refused, match=words) as refused:
+        order(group)
+
+    assert refused.value.status == 409
+    assert asking.buttons(group=group, access=ANN, now=T0)["recompute_obstacle"] == words
 
 
 @pytest.mark.parametrize(

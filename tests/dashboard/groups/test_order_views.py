@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from dashboard.clusters.models import Cluster, Command
+from dashboard.common.clock import now_ms
 from dashboard.groups.models import Group
 from dashboard.people.roles import Role
 from tests.dashboard.persons import PASSWORD, person
@@ -15,7 +16,7 @@ JSON = {"Accept": "application/json"}
 
 @pytest.fixture
 def group(cluster: Cluster) -> Group:
-    Cluster.objects.update(is_read_only=False, is_demo=True)
+    Cluster.objects.update(is_read_only=False, is_demo=True, watched_at=now_ms())
     cluster.refresh_from_db()
     return Group.objects.create(pk=1, cluster=cluster, name="billing", added_at=T0)
 
