@@ -11,11 +11,13 @@ from playwright.sync_api import Page, expect
 
 from dashboard.audit.operations import append
 from dashboard.clusters.models import Cluster, Command
+from dashboard.common.clock import now_ms
 from dashboard.groups.models import Group, Round
 from dashboard.people.models import Grant
+from rebalance_engine.events import Departure
 from tests.browser.elsewhere import elsewhere, told
 from tests.dashboard.groups.test_receipts import ordered
-from tests.dashboard.story import T0, held, joined, route, seen
+from tests.dashboard.story import T0, held, joined, left, route, seen
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Turn = Callable[[int], Group]
@@ -33,6 +35,13 @@ PAGES = (
 )
 IS_WHOLE = """(end) => end.scrollWidth <= end.clientWidth
     && end.getBoundingClientRect().right <= end.parentElement.getBoundingClientRect().right + 1"""
+BOXES = "(row, parts) => parts.map((part) => row.querySelector(part).getBoundingClientRect().toJSON())"
+LETTERS = """(front) => {
+    const probe = front.parentElement.appendChild(document.createElement("i"));
+    Object.assign(probe.style, { position: "absolute", width: "100ch" });
+    const letter = probe.getBoundingClientRect().width / 100;
+    probe.remove();
+    return front.getBoundingClientRect().width / letter; }"""
 RIGHT = "(name) => document.querySelector(name).getBoundingClientRect().right"
 
 
@@ -92,6 +101,31 @@ def test_ids_that_differ_at_their_ends_are_told_apart_beside_a_long_note(turn: T
         expect(ends).to_have_text(["1", "4"])
         assert all(end.evaluate(IS_WHOLE) for end in ends.all()), width
         assert page.locator(".names .same").first.evaluate("same => same.scrollWidth > same.clientWidth"), width
+
+
+def test_a_note_takes_no_room_from_an_id_and_one_that_is_cut_has_no_blank_in_it(turn: Turn, page: Page) -> None:
+    turn(30)
+    name = "127.0.0.1@billing"
+    told(*seen(f"{name}-10", 100), *seen(f"{name}-16", 100))
+    turn(120)
+    just_now = now_ms() - T0
+    told(left(f"{name}-10", just_now, Departure.HEARTBEAT_EXPIRED))
+    group = turn(just_now + 1)
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(f"/groups/{group.pk}/")
+
+        gone = page.locator(".names [data-state=left]")
+        note = gone.locator(".seen")
+        expect(note).to_have_attribute("title", re.compile(r"^heartbeat expired .+ ago$"))
+        front, end, below = gone.evaluate(BOXES, [".front", ".own", ".seen"])
+        assert end["left"] - front["right"] < 1, width
+        assert front["bottom"] <= below["top"] + 1, width
+        assert note.evaluate(IS_WHOLE), width
+        is_cut = gone.locator(".front").evaluate("front => front.scrollWidth > front.clientWidth")
+        assert is_cut == (width == 390)
+        letters = gone.locator(".front").evaluate(LETTERS)
+        assert abs(letters - round(letters)) < 0.15, (width, letters)
 
 
 @pytest.mark.usefixtures("forgotten")

@@ -14,7 +14,7 @@ import { rowOf } from "../../static/js/lib/row.js";
 import { fill } from "../../static/js/lib/words.js";
 import { shown } from "../../static/js/lib/shown.js";
 import { verdict } from "../../static/js/views/lanes.js";
-import { seenWords, tailsOf } from "../../static/js/views/map-rows.js";
+import { halvesOf, seenWords, tailsOf } from "../../static/js/views/map-rows.js";
 
 const read = (file) => JSON.parse(readFileSync(new URL(`../words/${file}`, import.meta.url)));
 
@@ -227,6 +227,14 @@ test("ids show what tells them apart", () => {
   assert.deepEqual(tailsOf(["192.0.2.2@c1", "192.0.2.2@c2"]), [10, 10]);
   assert.deepEqual(tailsOf(["192.0.2.2@c1"]), [10]);
   assert.deepEqual(tailsOf(["alpha", "beta"]), [0, 0]);
+});
+
+test("an id gives way before its end, by which it is told apart", () => {
+  assert.deepEqual(halvesOf("192.0.2.2@c1", 10), { front: "192.0.2.2@", end: "c1", isSame: true });
+  assert.deepEqual(halvesOf("billing-of-one-host@4711", 0), { front: "billing-of-one", end: "-host@4711", isSame: false });
+  assert.deepEqual(halvesOf("192.0.2.2@billing-of-4711", 10), { front: "192.0.2.2@billi", end: "ng-of-4711", isSame: false });
+  assert.deepEqual(halvesOf("c1", 0), { front: "", end: "c1", isSame: false });
+  assert.deepEqual(halvesOf("\u2068\u05d0\u05d1\u2069 of a host at 4711", 0).front, ""); // what is isolated stays in one part
 });
 
 test("a large group is tiles", () => {

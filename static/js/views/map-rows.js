@@ -9,6 +9,8 @@ import { shown } from "../lib/shown.js";
 import { rateInShort } from "../lib/rates.js";
 
 const LONGEST_NAME = 40; // letters
+const LONGEST_END = 10; // letters of it that are never cut
+const PLAIN = /^[ -~]*$/; // of other names no letter may be parted from what belongs to it
 const FEW_ROWS = 50; // of more those are drawn that a piece of the map has to do with
 
 /** Members as rows, in their order; then who left a moment ago, because their queues still tell their story. */
@@ -25,7 +27,7 @@ export function rowsOf(state, extra, picture, columns, isZoomed) {
   for (const gone of extra.left) {
     if (!here.has(gone.client) && gone.until > extra.now) {
       const place = rows.findIndex((row) => row.client > gone.client);
-      rows.splice(place < 0 ? rows.length : place, 0, { client: gone.client, name: shown(gone.client, LONGEST_NAME), state: "left", held: 0, departure: gone.departure, words: fill(gettext("%(how)s %(age)s ago"), { how: gone.words, age: age(extra.now - gone.at) }) });
+      rows.splice(place < 0 ? rows.length : place, 0, rowOfGone(gone, age(extra.now - gone.at)));
     }
   }
   if (!isZoomed || rows.length <= FEW_ROWS) return rows;
@@ -35,6 +37,17 @@ export function rowsOf(state, extra, picture, columns, isZoomed) {
   }
   return rows.filter((row) => busy.has(row.client));
 }
+
+/** `short` is for a phone, where there is no room to say how it went: its sign does. */
+const rowOfGone = ({ client, departure, words }, since) => ({
+  client,
+  name: shown(client, LONGEST_NAME),
+  state: "left",
+  held: 0,
+  departure,
+  words: fill(gettext("%(how)s %(age)s ago"), { how: words, age: since }),
+  short: fill(gettext("gone %(age)s ago"), { age: since }),
+});
 
 /** When a member told last what it holds; without `seen`, as in a round that is kept, only whether it did. */
 export function seenWords(cell, extra) {
@@ -65,6 +78,16 @@ export function tailsOf(clients) {
     const border = Math.max(client.lastIndexOf("@", same), client.lastIndexOf("#", same), client.lastIndexOf("-", same), client.lastIndexOf(".", same)) + 1;
     return border <= same ? border : 0;
   });
+}
+
+/**
+ * An id in two parts: the front gives way where there is no room, the end, by which it is told apart, never does.
+ * `same`: how many first letters it has in common with its neighbours; `isSame`: that is the whole front.
+ */
+export function halvesOf(name, same) {
+  const isTold = same > 0 && same < name.length && name.length - same <= LONGEST_END;
+  const cut = isTold ? same : PLAIN.test(name) ? Math.max(0, name.length - LONGEST_END) : 0;
+  return { front: name.slice(0, cut), end: name.slice(cut), isSame: cut > 0 && cut <= same };
 }
 
 /** How much a member consumes, by committed offsets: with a bound where it is not known of all that it holds. */

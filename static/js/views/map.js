@@ -5,7 +5,7 @@ import { draw, make, set } from "../lib/svg.js";
 import { gettext, fill } from "../lib/words.js";
 import { shown } from "../lib/shown.js";
 import { drawLags } from "./lag-row.js";
-import { rateOf, rowsOf, signOf, tailsOf } from "./map-rows.js";
+import { halvesOf, rateOf, rowsOf, signOf, tailsOf } from "./map-rows.js";
 
 const HEAD = 66;
 const [LEAST_NAMES, PER_LETTER, BESIDE_NAMES] = [200, 7.6, 50]; // px; names without words beside them may need less
@@ -136,6 +136,7 @@ export class CellMap {
     const isNarrow = this.host.clientWidth > 0 && this.host.clientWidth < NARROW;
     const names = isNarrow ? NARROW_NAMES : Math.max(this.leastNames, roomForNames(rows));
     const room = isNarrow ? NARROW_ROOM : Math.max(200, this.host.clientWidth - names - BESIDE_NAMES - ROOM_FOR_LOADS - (this.hasRates ? ROOM_FOR_RATES : 0));
+    this.isNarrow = isNarrow;
     this.shape = shape;
     this.layout = place(columns, room);
     this.columns = this.layout.columns;
@@ -232,12 +233,13 @@ export class CellMap {
 
   #name(row, same) {
     const id = make("bdi", { class: "id", title: shown(row.client) });
-    const { name } = row;
-    const begins = same > 0 && same < name.length ? same : 0;
-    if (begins) id.append(make("span", { class: "same" }, name.slice(0, begins))); // gives way first where there is no room
-    id.append(make("span", { class: "own" }, name.slice(begins)));
+    const { front, end, isSame } = halvesOf(row.name, same);
+    if (front) id.append(make("span", { class: isSame ? "front same" : "front" }, front)); // gives way where there is no room
+    id.append(make("span", { class: "own" }, end));
+    id.style.setProperty("--end", end.length); // letters
     const item = make("li", { "data-state": row.state }, draw("svg", { class: "sign", viewBox: "-5 -5 10 10", "aria-hidden": "true" }, signOf(row)), id);
-    item.append(make("span", { class: "seen" }, this.row < 20 ? "" : row.words));
+    const words = this.isNarrow ? row.short ?? row.words : row.words;
+    if (this.row >= 20 && words) item.append(make("span", { class: "seen", title: row.words }, words));
     return item;
   }
 
