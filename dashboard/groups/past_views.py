@@ -16,6 +16,7 @@ from dashboard.groups import beyond, past_story, rounds, story, views
 from dashboard.groups.drawn import plain_lanes
 from dashboard.groups.elsewhere import own_of
 from dashboard.groups.ending import moved_so_far
+from dashboard.groups.first.page import painted
 from dashboard.groups.kinds import listeners_of, programs_of, without_owners
 from dashboard.groups.listing import Listed
 from dashboard.groups.models import Group
@@ -69,6 +70,16 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
         shares = own_of(row=row, shares=shares, here=beyond.let_go_in(lanes), now=at).shares
     around = past_story.around_at(group=found, state=state, lanes=lanes, at=at)
     window, bar = past_story.time_bar_at(group=found, at=at, asked=request.GET.get("window", ""), now=now)
+    facts = {
+        "group": found.pk,
+        "at": at,
+        "base": reverse("group", args=[found.pk]),
+        "state": to_json(state),
+        "time": bar,
+        "around": around,
+        "lanes": plain_lanes(row, lanes, at),
+        "lag": lag_at(group=found, at=at),
+    }
     return {
         "group": found,
         "at": at,
@@ -79,6 +90,7 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
         "faults": unexplained(state, now=at),
         "listed": _listed(found, shown),
         "proofs_at": None,  # of when a proof was is kept of now alone
+        **painted(state, facts, zoom=request.GET.get("zoom", ""), at=at),
         "held_by": rounds.held_by(state),
         "in_words": in_words(state, around),
         "members": past_story.members_at(group=found, shown=shown, at=at),
@@ -104,16 +116,7 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
         "steps": _steps(request, found, at),
         "live": _link(request, found, None),
         "now": at,
-        "facts": {
-            "group": found.pk,
-            "at": at,
-            "base": reverse("group", args=[found.pk]),
-            "state": to_json(state),
-            "time": bar,
-            "around": around,
-            "lanes": plain_lanes(row, lanes, at),
-            "lag": lag_at(group=found, at=at),
-        },
+        "facts": facts,
     }
 
 

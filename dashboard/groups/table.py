@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from django.utils.translation import gettext as _
 
@@ -51,11 +52,18 @@ def in_words(state: GroupState, around: Mapping[str, object]) -> InWords:
     away = around.get("away")
     moves = around.get("moves")
     moved = _moved(moves if isinstance(moves, list) else [])
-    rows = sorted([*_rows(state, away if isinstance(away, list) else [], moved), *_strays(state)], key=_as_drawn)
+    rows = every_queue(state, away if isinstance(away, list) else [], moved)
     if len(rows) <= MOST_ROWS:
         return InWords(tuple(rows), 0)
     told = [row for row in rows if row.kind != "ok" or row.moved]
     return InWords(tuple(told[:MOST_ROWS]), len(rows) - min(len(told), MOST_ROWS))
+
+
+def every_queue(
+    state: GroupState, away: Collection[str], moved: Mapping[Place, str] = MappingProxyType({})
+) -> list[QueueRow]:
+    """Give all queues of a state, and strays, in the order of the map; ``away`` are brokers, ``moved`` is in words."""
+    return sorted([*_rows(state, away, moved), *_strays(state)], key=_as_drawn)
 
 
 def _as_drawn(row: QueueRow) -> tuple[bool, str, str, int]:

@@ -21,6 +21,7 @@ from dashboard.groups.backing import backing_away
 from dashboard.groups.drawn import known_of, known_twice, lags_around, plain_lanes, with_queue
 from dashboard.groups.elsewhere import own_of
 from dashboard.groups.ending import moved_so_far
+from dashboard.groups.first.page import painted
 from dashboard.groups.kinds import listeners_of, programs_of, without_owners
 from dashboard.groups.lag import told_plainly
 from dashboard.groups.lanes import lanes_of
@@ -144,6 +145,15 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
     members = story.members_of(group=found)
     around = story.around(group=found, now=now, lanes=lanes)
     kinds = [each["member"] for each in members if isinstance(each["member"], Member)]
+    facts = {
+        "group": pk,
+        "window": window,
+        "snapshot": to_json(snapshot) if snapshot else None,
+        "time": story.time_bar(group=found, since=since, now=now),
+        "around": around,
+        "lanes": plain_lanes(latest, lanes, now, known_twice(latest, lanes)),
+        "lag": told_plainly(group=found),
+    }
     context = {
         "group": found,
         "listed": listing.listed(group=found),
@@ -151,6 +161,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
         "seq": snapshot.seq if snapshot else None,
         "faults": unexplained(snapshot.state, now=now) if snapshot and found.gone_at is None else [],
         "proofs_at": seen_at_of(groups=[pk]).get(pk),
+        **painted(snapshot.state if snapshot else None, facts, zoom=request.GET.get("zoom", "")),
         "held_by": rounds.held_by(snapshot.state) if snapshot else [],
         "in_words": in_words(snapshot.state, around) if snapshot else None,
         "members": members,
@@ -178,15 +189,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
         "windows": [(name, _link(request, window=name)) for name in story.WINDOWS_MS],
         "now": now,
         **asking.buttons(group=found, access=access_in(request), now=now),
-        "facts": {
-            "group": pk,
-            "window": window,
-            "snapshot": to_json(snapshot) if snapshot else None,
-            "time": story.time_bar(group=found, since=since, now=now),
-            "around": around,
-            "lanes": plain_lanes(latest, lanes, now, known_twice(latest, lanes)),
-            "lag": told_plainly(group=found),
-        },
+        "facts": facts,
     }
     return render(request, "groups/_side.html" if request.GET.get("part") == "side" else "groups/group.html", context)
 

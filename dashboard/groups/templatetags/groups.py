@@ -8,11 +8,14 @@ from itertools import pairwise
 
 from django import template
 from django.http import HttpRequest
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from dashboard.common.shown import shown
 from dashboard.common.spans import age, span
 from dashboard.groups.asking import outcome_words, receipt_words, words_of
+from dashboard.groups.first.map import Row as MapRow
 from dashboard.groups.listing import Listed
 from dashboard.groups.looked import Looked, look_words
 from dashboard.groups.models import Finding
@@ -167,6 +170,26 @@ def dumbbells(loads: Sequence[Load]) -> list[dict[str, object]]:
         {"load": load, "name": name, "before": place(load.before), "after": place(load.after)}
         for load, name in zip(loads, names, strict=True)
     ]
+
+
+@register.simple_tag
+def lanes_room(lanes: Sequence[object]) -> SafeString:
+    """Keep the place of handoffs that a script draws: so high, in most cases, in a wide window and on a phone."""
+    heights = (("wide", 26 + 35 * len(lanes)), ("phone", 26 + 50 * len(lanes)))
+    room = '<svg class="room" data-of="{}" width="1" height="{}"></svg>'
+    return format_html_join("", room, heights)
+
+
+@register.filter
+def with_tails(rows: Sequence[MapRow]) -> list[tuple[MapRow, tuple[str, str]]]:
+    """Give rows of the map, each with its name as ``tails`` cuts it."""
+    return list(zip(rows, tails([row.name for row in rows]), strict=True))
+
+
+@register.filter
+def plain(value: float) -> str:
+    """Write a measure of a drawing, in any language with a point."""
+    return f"{value:.6g}"
 
 
 def tails(names: Sequence[str]) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ import { fill, gettext, ngettext } from "../lib/words.js";
 const STALE_MS = 20000;
 export const VIEWED_STALE_MS = 8000; // of a group that is looked at: its watcher says something every 2 s
 const LOST_MS = 15000; // the server says something every 10 s
+const OPENING_MS = 2500; // a page that has just come is as new as its line would be, while that opens
 const PICTURES = ["map", "producers"]; // parts that are greyed out while they are old
 
 /**
@@ -28,6 +29,7 @@ export class AsOf {
   #behind = new Set();
   #heardAt;
   #openedAt = -Infinity;
+  #beganAt;
   #ended = null;
   #isViewed;
   #staleMs;
@@ -43,6 +45,7 @@ export class AsOf {
     this.#staleMs = isViewed ? VIEWED_STALE_MS : STALE_MS;
     this.#offset = now - Date.now();
     this.#heardAt = now;
+    this.#beganAt = now;
     for (const [stream, at] of Object.entries(watched)) this.#watched.set(stream, at);
     for (const [stream, seq] of Object.entries(changes)) this.#changes.set(stream, seq);
     this.#timer = setInterval(() => this.show(), 1000);
@@ -107,6 +110,11 @@ export class AsOf {
     return !this.#isConnected || this.now() - Math.max(this.#heardAt, this.#openedAt) > LOST_MS;
   }
 
+  /** Whether the line has not been open yet, and the page has just come: nothing of it is old. */
+  #isOpening() {
+    return !this.#ended && this.#openedAt === -Infinity && this.now() - this.#beganAt < OPENING_MS;
+  }
+
   #isStale() {
     return this.#watched.size > 0 && this.#silent() === this.#watched.size;
   }
@@ -131,14 +139,14 @@ export class AsOf {
 
   show() {
     const mode = this.mode();
-    const words = { live: gettext("Live"), stale: gettext("Stale"), behind: gettext("Behind"), away: gettext("Not connected") };
+    const words = { live: gettext("Live"), stale: gettext("Stale"), behind: gettext("Behind"), away: this.#isOpening() ? gettext("Not live yet") : gettext("Not connected") };
     const host = this.#page.querySelector("#as-of"); // a page may replace it
     const put = (name, text) => {
       const element = host.querySelector(`[data-is="${name}"]`);
       if (element && element.textContent !== text) element.textContent = text;
     };
     host.dataset.mode = mode;
-    const isPictureOld = mode === "away" || this.#isStale() || PICTURES.some((part) => this.#behind.has(part));
+    const isPictureOld = (mode === "away" && !this.#isOpening()) || this.#isStale() || PICTURES.some((part) => this.#behind.has(part));
     this.#page.body.classList.toggle("stale", isPictureOld);
     put("mode", words[mode]);
     const at = shownAt({ now: this.now(), heard: mode !== "away" ? null : this.#heardAt, watched: [...this.#watched.values()], isViewed: this.#isViewed });
@@ -146,7 +154,7 @@ export class AsOf {
     if (this.#changes.size) put("change", [...this.#changes.values()].join(", "));
     put("age", this.#age(mode));
     if (at !== null) this.#count(at);
-    const isOld = (mode === "away" || mode === "stale") && at !== null;
+    const isOld = (mode === "away" || mode === "stale") && at !== null && !this.#isOpening();
     const old = isOld ? fill(gettext("as of %(age)s ago"), { age: age(this.now() - at) }) : "";
     for (const element of this.#page.querySelectorAll("[data-aging]")) {
       if (element.textContent !== old) element.textContent = old;
@@ -168,6 +176,7 @@ export class AsOf {
   #age(mode) {
     if (this.#ended === "logged out") return gettext("Logged out: load the page to log in again.");
     if (this.#ended === "refused") return gettext("You have no permission for this page any more.");
+    if (this.#isOpening()) return "";
     if (mode === "away") return fill(gettext("nothing heard for %(age)s, trying again"), { age: age(this.now() - this.#heardAt) });
     if (mode === "behind") return gettext("not all of this page could be brought up to date; trying again with what comes next");
     const silent = this.#silent();

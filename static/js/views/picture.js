@@ -26,7 +26,10 @@ export function newMap(page, state, { onPoint, onSay, onZoom, hasLags, hasRates 
   page.querySelector("[data-of-cells]").hidden = isTiles;
   const out = page.querySelector('[data-is="out"]');
   out.hidden = !zoom;
-  out.onclick = () => onZoom(null);
+  out.onclick = (event) => {
+    event.preventDefault();
+    onZoom(null);
+  };
   const map = isTiles ? new TileMap(host, { onZoom, onSay }) : new CellMap(host, { zoom: zoom ? columnsOf(zoom) : null, onPoint, hasLags, hasRates });
   map.zoomKey = zoom;
   return map;

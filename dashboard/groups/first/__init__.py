@@ -1,0 +1,1 @@
+"""What a group's page has where scripts draw later, drawn by the server for its first paint."""
