@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { widthOf } from "../../static/js/lib/widths.js";
-import { beginOf, columns, fitsBeside, hadSince, pullIn, verdict, whoOf, wrapped } from "../../static/js/views/lanes.js";
+import { beginOf, columns, fitsBeside, hadSince, pullIn, rulesOf, verdict, whoOf, wrapped } from "../../static/js/views/lanes.js";
 import { hasRoom } from "../../static/js/views/lag-row.js";
 import { labelOf, movesIn } from "../../static/js/views/time-bar.js";
 
@@ -11,6 +11,11 @@ test("on a phone what a handoff cost stands beside a short name, and below a lon
   assert.equal(fitsBeside(lane("payments/broker-c/1", [4700, 4700]), 343), true);
   assert.equal(fitsBeside(lane("payments/broker-c/0", [61000, 83000], { is_shared: true }), 343), false);
   assert.equal(fitsBeside(lane("payments/broker-c/0", [1100, 1100], { is_older: true }), 343), false);
+});
+
+test("on a phone lines of instants pass beside the bars alone, and through no words", () => {
+  assert.equal(rulesOf([20, 20], 66, false)(7), "M7 18V66");
+  assert.equal(rulesOf([58, 73], 157, true)(7), "M7 16v6M7 56v20M7 129v20");
 });
 
 test("bars have half of the width at least, however long names and words are", () => {

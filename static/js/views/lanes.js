@@ -8,7 +8,7 @@ import { widthOf } from "../lib/widths.js";
 
 const [NAMES, LEAST_WHO, LEAST_WORDS, ROW, HEAD] = [190, 110, 120, 20, 22];
 const [MOST_LEFT, OF_WIDTH, OF_BAR] = [270, 0.26, 0.5]; // where all would not leave half of the width to the bars, names and words take two lines
-const [LEAST_WIDTH, WORDS_ABOVE, LINE] = [760, 30, 15]; // px; in a narrower place words stand above the bars, not beside them
+const [LEAST_WIDTH, WORDS_ABOVE, BELOW, LINE] = [760, 34, 4, 15]; // px; in a narrower place words stand above the bars, not beside them
 const [PER_LETTER, PER_MONO, PER_BOLD, PER_TICK] = [6.4, 6.8, 7, 64];
 const [SHORT_NAME, NAME, NAME_OF_MEMBER] = [22, 28, 18];
 const WORD = /[\u2e80-\uffff]\s*|[^\s\u2e80-\uffff]+\s*/gu; // Chinese is broken anywhere
@@ -27,29 +27,37 @@ export function drawLanes(host, story) {
   const isNarrow = host.clientWidth > 0 && host.clientWidth < LEAST_WIDTH - 160;
   const width = isNarrow ? host.clientWidth : Math.max(LEAST_WIDTH, host.clientWidth);
   const { left, right, isStacked } = isNarrow ? { left: 0, right: width } : columns(story.lanes, width);
-  const rows = story.lanes.map((lane) => (isNarrow ? ROW + WORDS_ABOVE + (fitsBeside(lane, width) ? 0 : LINE) : isStacked ? ROW + LINE : ROW));
+  const rows = story.lanes.map((lane) => (isNarrow ? ROW + WORDS_ABOVE + BELOW + (fitsBeside(lane, width) ? 0 : LINE) : isStacked ? ROW + LINE : ROW));
   const scale = (at) => left + ((at - since + margin) / (until - since + 2 * margin)) * (right - left);
   const height = HEAD + rows.reduce((sum, row) => sum + row, 0) + 4;
+  const across = rulesOf(rows, height, isNarrow);
   const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, height, "data-narrow": isNarrow });
   const room = Math.floor(((right - left) * (until - since)) / (until - since + 2 * margin) / PER_TICK);
   const begins = scale(since) < PER_TICK / 2; // no room before it: its words begin there
   for (const at of ticks(0, until - since, Math.max(1, Math.min(6, room)))) {
     const x = scale(since + at);
-    svg.append(draw("path", { class: "grid-line", d: `M${x} ${HEAD - 4}V${height}` }));
+    svg.append(draw("path", { class: "grid-line", d: across(x) }));
     if (!at || x - scale(since) > (begins ? 1.6 : 1) * PER_TICK) svg.append(draw("text", { x, y: 12, "text-anchor": x < PER_TICK / 2 ? "start" : "middle" }, at ? `+${span(at)}` : clock(since, { millis: true })));
   }
-  svg.append(draw("path", { class: "lane-cause", d: `M${scale(story.opened_at)} ${HEAD - 4}V${height}` }));
+  svg.append(draw("path", { class: "lane-cause", d: across(scale(story.opened_at)) }));
   const lasts = story.closed_at === null ? end : Infinity; // what lasts goes on after a round that has ended
   let y = HEAD;
   story.lanes.forEach((lane, i) => {
     const times = { first: since - margin, last: until + margin, end: isWaiting ? lasts : until + margin, had: hadSince(lane, story.lanes) };
-    const group = drawLane(lane, y + (isStacked ? LINE / 2 : rows[i] - ROW), scale, times);
+    const group = drawLane(lane, y + (isStacked ? LINE / 2 : isNarrow ? rows[i] - ROW - BELOW : 0), scale, times);
     group.prepend(draw("rect", { class: "hit", y, width: "100%", height: rows[i] }));
     group.append(...(isStacked ? stacked(lane, y, left, width - right) : wordsOf(lane, y, isNarrow, width)));
     svg.append(group);
     y += rows[i];
   });
   host.replaceChildren(svg);
+}
+
+/** Draws a line at an instant, from above to below; where words stand above the bars, beside these alone: it would run through them. */
+export function rulesOf(rows, height, isNarrow) {
+  if (!isNarrow) return (x) => `M${x} ${HEAD - 4}V${height}`;
+  const bars = rows.map((row, i) => HEAD + rows.slice(0, i + 1).reduce((sum, each) => sum + each, 0) - ROW - BELOW);
+  return (x) => `M${x} ${HEAD - 6}v6${bars.map((y) => `M${x} ${y}v${ROW}`).join("")}`;
 }
 
 /** Where the axis begins: at the first that happened, but for what was long before the round. That comes in from the left. */
