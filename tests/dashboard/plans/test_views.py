@@ -17,6 +17,7 @@ from dashboard.groups.rebalancing import rebalance_once
 from dashboard.people import operations
 from dashboard.people.roles import Role
 from dashboard.plans import views
+from dashboard.plans.earlier import Earlier
 from dashboard.plans.models import ByConfig
 from dashboard.plans.tables import TABLES
 from dashboard.push.publish import group_state
@@ -135,6 +136,17 @@ def test_a_question_stands_in_the_url_and_in_the_form(client: Client, address: s
     assert "?add=C&amp;remove=A&amp;strategy=AVG_BY_CIRCLE" in page  # the next card keeps the question
     assert "?add=C&amp;remove=A&amp;strategy=STICKY&amp;format=csv" in page
     assert "A leaves" in page and "C joins" in page
+
+
+def test_that_no_message_may_have_come_twice_is_said_in_words(
+    client: Client, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(views, "earlier_of", lambda *, group: Earlier(0 if group else None, 3, None, 0))
+
+    page = client.get(address, {"remove": "A"}).content.decode()
+
+    assert "≥ ~ 0" not in page
+    assert page.count("0 or more</span>") == 3  # of two moves, and of all
 
 
 def test_moves_are_shown_with_what_they_are_likely_to_cost(client: Client, address: str) -> None:
