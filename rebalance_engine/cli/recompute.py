@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 from rebalance_engine.cli import BadArguments
 from rebalance_engine.cli.asking import add_asking_arguments, as_json, ask
-from rebalance_engine.cli.reporting import check_url, send_report
+from rebalance_engine.cli.reporting import TOKEN, WHERE, check_url, send_report
 from rebalance_engine.cli.stamps import Stamp, stamp_of
 from rebalance_engine.cli.terminal import Column, count, paper_of, safe, show, table
 from rebalance_engine.effects import Address
@@ -103,7 +103,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--group", required=True, metavar="G", help="the consumer group")
     parser.add_argument("--yes", action="store_true", help="ask for nothing")
     parser.add_argument("--reason", default="", metavar="TEXT", help="why; it goes into the report")
-    parser.add_argument("--report", metavar="URL", help="post the receipt there as JSON")
+    parser.add_argument(
+        "--report", metavar="URL", help=f"post the receipt there as JSON: {WHERE}; the token is ${TOKEN}"
+    )
 
 
 def run(asked: argparse.Namespace) -> int:

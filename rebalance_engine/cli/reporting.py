@@ -12,12 +12,14 @@ from rebalance_engine.network import reports
 from rebalance_engine.network.reporter import told
 from rebalance_engine.network.reports import TIMEOUT_S, TOKEN, Verdict, body_of, post, token_of
 
-__all__ = ["TOKEN", "add_report_argument", "body_of", "check_url", "send_report"]
+__all__ = ["TOKEN", "WHERE", "add_report_argument", "body_of", "check_url", "send_report"]
+
+WHERE = "http://HOST:PORT/api/v1/reports"  # of a control room
 
 
 def add_report_argument(parser: argparse.ArgumentParser, what: str) -> None:
     """State where a command reports."""
-    parser.add_argument("--report", metavar="URL", help=f"{what} (POST as JSON; the token is ${TOKEN})")
+    parser.add_argument("--report", metavar="URL", help=f"{what} (POST as JSON): {WHERE}; the token is ${TOKEN}")
 
 
 def check_url(url: str) -> None:

@@ -19,6 +19,14 @@ def test_every_command_has_its_module_and_helps(name: str, capsys: pytest.Captur
     assert f"evenkeel {name}" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("name", ["consume", "produce", "recompute"])
+def test_the_help_says_where_a_control_room_takes_reports(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main([name, "--help"])
+
+    assert "http://HOST:PORT/api/v1/reports" in "".join(capsys.readouterr().out.split("\n"))
+
+
 def test_the_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         cli.main(["--help"])
