@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET
 
 from dashboard.common.clock import now_ms
 from dashboard.groups import beyond, past_story, rounds, story, views
+from dashboard.groups.corrected import Corrected, corrected_at
 from dashboard.groups.drawn import plain_lanes
 from dashboard.groups.elsewhere import own_of
 from dashboard.groups.ending import moved_so_far
@@ -69,6 +70,7 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
     if row is not None:
         shares = own_of(row=row, shares=shares, here=beyond.let_go_in(lanes), now=at).shares
     around = past_story.around_at(group=found, state=state, lanes=lanes, at=at)
+    corrected = corrected_at(group=found, state=state, at=at) if shown.is_exact else Corrected()
     window, bar = past_story.time_bar_at(group=found, at=at, asked=request.GET.get("window", ""), now=now)
     facts = {
         "group": found.pk,
@@ -76,7 +78,7 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
         "base": reverse("group", args=[found.pk]),
         "state": to_json(state),
         "time": bar,
-        "around": around,
+        "around": {**around, "corrected": corrected.clients},
         "lanes": plain_lanes(row, lanes, at),
         "lag": lag_at(group=found, at=at),
     }
@@ -86,6 +88,7 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
         "at_iso": spell_instant(at),
         "ago": now - at,
         "shown": shown,
+        "corrected": corrected,
         "state": state,
         "faults": unexplained(state, now=at),
         "listed": _listed(found, shown),
