@@ -22,12 +22,12 @@ class GroupRow(Schema):
 
     ``silent`` members do not tell what they hold, of whom ``unasked`` were not asked yet, and ``proxied`` seem to come
     through a proxy, where they own no queues and cannot be asked; ``popping`` members take messages by POP, from queues
-    that nobody owns; ``untold`` brokers tell not who is a member; ``orphans`` are queues that nobody holds, ``doubles``
-    those that two do; ``perhaps_twice`` those that two said to hold, by answers too far apart to tell whether they did
-    at one time; ``disputed`` those that not every NameServer has in its route, never among ``orphans``; nobody is known
-    to hold ``perhaps_orphans`` of them: with any, ``orphans`` are at least so many. ``is_converged``: held equals
-    target; false also where queues certainly have no owner, or two, as of members that disagree; null where it is
-    unknown, or there is nothing to hold and nobody.
+    that nobody owns; ``untold`` brokers tell not who is a member; ``orphans`` are queues that no member holds (who is
+    lost may have them still), ``doubles`` those that two do; ``perhaps_twice`` those that two said to hold, by answers
+    too far apart to tell whether they did at one time; ``disputed`` those that not every NameServer has in its route,
+    never among ``orphans``; nobody is known to hold ``perhaps_orphans`` of them: with any, ``orphans`` are at least so
+    many. ``is_converged``: held equals target; false also where queues certainly have no owner, or two, as of members
+    that disagree; null where it is unknown, or there is nothing to hold and nobody.
 
     A group that broadcasts has neither ``orphans`` nor ``doubles``: they are null.
 

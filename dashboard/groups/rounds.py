@@ -253,6 +253,15 @@ def _without_owner(found: Mapping[str, object]) -> Iterator[str]:
             )
             % {"n": perhaps, "span": span(_whole(found["unowned_perhaps"]))}
         )
+    if lost := _whole(found.get("lost_queues")):
+        yield (
+            ngettext(
+                "No member has %(n)s of them now: who had it last is lost, and may have it still.",
+                "No member has %(n)s of them now: who had them last is lost, and may have them still.",
+                lost,
+            )
+            % {"n": lost}
+        )
 
 
 def _whole(value: object) -> int | None:

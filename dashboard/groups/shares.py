@@ -70,7 +70,7 @@ class Share:
     ``is_lasting``: it has none at the end of what is told; ``is_shared``: it has two then. ``is_doubted``: somebody
     does not answer, and may have it. ``is_older``: it had none for certain before the round too. ``is_cut``: it had two
     for longer than the round tells, from before it or beyond it; ``overlap_least`` is how long in all, in ms, at least.
-    ``is_unheld``: nobody is known to have had it by then, ever.
+    ``is_unheld``: nobody is known to have had it by then, ever. ``is_lost``: who had it last was lost, and may have it.
     ``is_since_ever``: nobody knows since when it may have had two, as where the first look saw both. Of a handoff
     between two looks it may be possible that there was nobody, and that there were two, and neither known.
     """
@@ -85,6 +85,7 @@ class Share:
     is_since_ever: bool = False
     overlap_least: int = 0
     is_unheld: bool = False
+    is_lost: bool = False
 
     @property
     def overlap_within(self) -> tuple[int, int | None]:
@@ -101,6 +102,11 @@ class Share:
     def is_gap(self) -> bool:
         """Whether nobody had it for a while, for certain."""
         return self.unowned.low > 0
+
+    @property
+    def is_left_by_lost(self) -> bool:
+        """Whether no member has it at the end of what is told, and who was lost may have it still."""
+        return self.is_perhaps_gap and self.is_lasting and self.is_lost
 
     @property
     def is_perhaps_overlap(self) -> bool:
@@ -156,7 +162,7 @@ def shares_of(  # noqa: PLR0913 (what may be known of queues is much, and each h
     away = as_perhaps_gone(gone, spans)
     nobody = replace(nobody, low=surely_lasting(nobody.low, until=told, sure_until=sure_until, gone=away))
     nobody = replace(nobody, low={queue: without(own, doubts) for queue, own in nobody.low.items()})
-    first_at: dict[int, int] = {}
+    lost, first_at = _had_last_by_lost(spans), dict[int, int]()
     for span in spans:
         first_at[span.queue] = min(span.at, first_at.get(span.queue, span.at))
     found: list[dict[int, Share]] = [{} for _ in windows]
@@ -179,6 +185,7 @@ def shares_of(  # noqa: PLR0913 (what may be known of queues is much, and each h
                 is_since_ever=any(begin == EVER and end > own for begin, end in two.high.get(queue, NONE)),
                 overlap_least=_whole(two.low.get(queue, NONE), own, high),
                 is_unheld=first_at.get(queue, high) >= high,
+                is_lost=queue in lost,
             )
             if share.unowned.high or share.overlap.high:
                 found[number][queue] = share
@@ -198,6 +205,14 @@ def _threes(spans: list[Bounded], orphans: list[Held], until: int, told: int, go
     _, least_two = stretches(all_told(spans), until=until, gone=perhaps)
     nobody = _Three(_until(least_none, told), _until(seen_none, told), most_none)
     return nobody, _Three(least_two, seen_two, most_two)
+
+
+def _had_last_by_lost(spans: Iterable[Bounded]) -> set[int]:
+    """Name the queues that are nobody's now and were lost with who had them last."""
+    last: dict[int, Bounded] = {}
+    for span in sorted(spans, key=lambda each: FOREVER if each.until is None else each.until):
+        last[span.queue] = span
+    return {queue for queue, span in last.items() if span.until is not None and span.until_high is None}
 
 
 def _until(each: Stretches, until: int) -> Stretches:

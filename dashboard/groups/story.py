@@ -137,6 +137,7 @@ def worst(lanes: Sequence[Lane], shares: Mapping[int, Share], *, is_untold: bool
         "unowned_queues": len(unowned),
         "unowned_perhaps": _most([*maybe_gaps.values(), *maybe_unowned.values()]) if unowned_perhaps else None,
         "unowned_perhaps_queues": unowned_perhaps,
+        "lost_queues": sum(share.is_left_by_lost for share in shares.values()),
         "overlap": _longest(list(twos.values()), wide_overlap.values()),
         "overlap_queues": len(twos),
         "overlap_perhaps": _most([*maybe_twos.values(), *maybe_overlap.values()]) if overlap_perhaps else None,

@@ -179,6 +179,7 @@ def test_nothing_that_happened_is_nothing_that_was_worst() -> None:
         "unowned_queues": 0,
         "unowned_perhaps": None,
         "unowned_perhaps_queues": 0,
+        "lost_queues": 0,
         "overlap": None,
         "overlap_queues": 0,
         "overlap_perhaps": None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.test import Client
 
 from dashboard.clusters.models import Cluster
 from dashboard.groups.ending import tell_again
@@ -84,3 +85,24 @@ def test_that_nobody_had_what_it_had_until_later_is_not_certain(group: Group) ->
     [lane] = [each for each in lanes_of(Round.objects.get(group=group), now=T0 + 42_000) if each.queue_id == 0]
 
     assert lane.unowned == (0, 6_000)
+
+
+@pytest.mark.usefixtures("catalogues")
+def test_that_no_member_has_what_the_lost_may_have_is_said_where_it_is_perhaps_nobodys(admin_client: Client) -> None:
+    told(route(4), listed(0, "A", "B"), *seen("A"), *seen("B"), held("A", 10, [0]), held("B", 10, [1, 2, 3]))
+    turn(20)
+    told(left("A", 20_000), listed(20_000, "B"), held("B", 20_000, [1, 2, 3]), at=20_000)
+    turn(20_100)
+    group = Group.objects.get()
+
+    answer = admin_client.get(f"/api/v1/groups/{group.pk}/rounds/1").json()
+    english = admin_client.get(f"/groups/{group.pk}/").content.decode()
+    chinese = admin_client.get(f"/groups/{group.pk}/", headers={"Accept-Language": "zh-hans"}).content.decode()
+
+    assert (group.orphan_count, answer["unowned_queues"], answer["unowned_perhaps_queues"]) == (1, 0, 1)
+    assert "No member has 1 of them now: who had it last is lost, and may have it still." in answer["sentence"]
+    assert "no member has 1 of them now: who is lost may have it still" in english
+    assert "现在其中 1 个没有成员持有" in chinese
+    told(held("B", 24_000, [0, 1, 2, 3]), at=24_000)
+    turn(24_100)
+    assert "No member has" not in admin_client.get(f"/api/v1/groups/{group.pk}/rounds/1").json()["sentence"]
