@@ -16,12 +16,16 @@ Stretches = dict[int, list[tuple[int, int]]]  # of each queue, in order, apart f
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A member had a queue from ``at`` until ``until``; None: has it still. ``queue`` and ``client`` are any keys."""
+    """A member had a queue from ``at`` until ``until``; None: has it still. ``queue`` and ``client`` are any keys.
+
+    ``low``: of what nobody was seen to have, since when that may have been so; None: since it was seen.
+    """
 
     queue: int
     at: int
     until: int | None
     client: int = 0
+    low: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +164,26 @@ def as_possible(span: Bounded) -> Held:
 def as_member(span: Bounded) -> Held:
     """Lengthen it to what may be while it was a member: who is lost owns nothing then, and may have it still."""
     return replace(as_possible(span), until=span.until)
+
+
+def as_possibly_nobodys(orphans: Iterable[Held], spans: Iterable[Bounded]) -> Iterator[Held]:
+    """Lengthen times in which nobody was seen to have a queue, before anybody had it, to what may be.
+
+    They may have begun before they were seen; and where the first who had it may have had it by then, they last until
+    that one had it for certain.
+    """
+    first: dict[int, tuple[int, int]] = {}  # of each queue, when it was somebody's as seen, and at the earliest
+    for span in spans:
+        at, low = first.get(span.queue, (FOREVER, FOREVER))
+        first[span.queue] = min(at, span.at), min(low, as_possible(span).at)
+    for orphan in orphans:
+        at, low = first.get(orphan.queue, (FOREVER, FOREVER))
+        if at < orphan.at:
+            yield orphan
+            continue
+        is_taken = orphan.until is not None and low <= orphan.until
+        since = orphan.at if orphan.low is None else min(orphan.low, orphan.at)
+        yield replace(orphan, at=since, until=None if is_taken else orphan.until)
 
 
 def as_kept(spans: Sequence[Bounded]) -> Iterator[Held]:

@@ -67,6 +67,7 @@ def plain_lanes(
                 "to": lane.to_client,
                 "dropped_at": lane.dropped_at,
                 "taken_at": lane.taken_at,
+                "taken_low": lane.taken[0],
                 "first_pull_at": lane.first_pull_at,
                 "unowned": lane.unowned,
                 "overlap": lane.overlap,

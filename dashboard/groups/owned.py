@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from django.db.models import F, Max, Q
+from django.db.models import F, Max, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 
 from dashboard.clusters.models import Queue
 from dashboard.groups.bands import FOREVER, Bounded, Gone, Held, Step, sweep
@@ -198,21 +199,45 @@ def orphans_of(*, groups: Iterable[int], since: int) -> dict[int, list[Held]]:
     """Give the same of several groups."""
     pks = list(groups)
     found = Finding.objects.filter(Q(cleared_at=None) | Q(cleared_at__gte=since), group__in=pks, kind__in=NOBODYS)
-    times = list(found.values_list("group", "cluster", "subject", "suspected_at", "cleared_at"))
-    topics = {subject.rsplit("/", 2)[0] for _, _, subject, _, _ in times}
-    clusters = {cluster for _, cluster, _, _, _ in times}
+    told = ("group", "cluster", "subject", "suspected_at", "cleared_at", "group__added_at")
+    times = list(found.values_list(*told))
+    topics = {subject.rsplit("/", 2)[0] for _, _, subject, *_ in times}
+    clusters = {cluster for _, cluster, *_ in times}
     rows = Queue.objects.filter(topic__cluster__in=clusters, topic__name__in=topics)
     keys = {
-        (cluster, f"{topic}/{broker}/{number}"): pk
-        for pk, cluster, topic, broker, number in rows.values_list(
-            "pk", "topic__cluster", "topic__name", "broker", "queue_id"
+        (cluster, f"{topic}/{broker}/{number}"): (pk, came_at)
+        for pk, came_at, cluster, topic, broker, number in rows.values_list(
+            "pk", "came_at", "topic__cluster", "topic__name", "broker", "queue_id"
         )
     }
+    begins = _begins_of({(group, at) for group, _, _, at, *_ in times if group is not None})
     orphans: dict[int, list[Held]] = {}
-    for group, cluster, subject, at, cleared in times:
+    for group, cluster, subject, at, cleared, added_at in times:
         if (cluster, subject) in keys and group is not None:
-            orphans.setdefault(group, []).append(Held(keys[cluster, subject], at, cleared))
+            queue, came_at = keys[cluster, subject]
+            low = begins.get((group, at), None if came_at is None or came_at < added_at else came_at)
+            orphans.setdefault(group, []).append(Held(queue, at, cleared, low=low))
     return orphans
+
+
+def _begins_of(seen: Collection[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    """Say of groups, and instants at which something was seen, since when what was under way then may have been.
+
+    What nobody has came to be so by a change, and a change opens a round, or supersedes one. Where none was open, it is
+    left out.
+    """
+    if not seen:
+        return {}
+    times = [at for _, at in seen]
+    was_open = Q(closed_at=None) | Q(closed_at__gte=min(times))
+    rows = Round.objects.filter(was_open, group__in={group for group, _ in seen}, opened_at__lte=max(times))
+    first = Round.objects.filter(group=OuterRef("group"), number=OuterRef("wave"))
+    began = rows.annotate(began=Subquery(first.values(low=Coalesce("opened_low", "opened_at"))[:1]))
+    found: dict[tuple[int, int], int] = {}
+    for group, opened, closed, low in began.order_by("number").values_list("group", "opened_at", "closed_at", "began"):
+        within = (each for each in seen if each[0] == group and opened <= each[1] <= (closed or FOREVER))
+        found |= {each: low for each in within if low is not None}
+    return found
 
 
 def _windows_of(group: Group, first: int, last: int, now: int, *, once: bool) -> dict[int, Window]:

@@ -25,6 +25,7 @@ from dashboard.groups.bands import (
     as_kept,
     as_member,
     as_perhaps_gone,
+    as_possibly_nobodys,
     as_seen,
     as_seen_gone,
     as_surely_gone,
@@ -198,9 +199,10 @@ def _threes(spans: list[Bounded], orphans: list[Held], until: int, told: int, go
     seen_none, seen_two = stretches(map(as_seen, spans), until=until, orphans=orphans, gone=seen)
     least_none, _ = stretches(as_kept(spans), until=until, orphans=orphans, gone=perhaps)
     _, most_two = stretches(map(as_member, spans), until=until, orphans=orphans, gone=surely)
-    most_none, _ = stretches(map(as_certain, spans), until=until, orphans=orphans, gone=surely)
+    most = list(as_possibly_nobodys(orphans, spans))
+    most_none, _ = stretches(map(as_certain, spans), until=until, orphans=most, gone=surely)
     if any(span.silences for span in spans):  # of what its owner had before and after a silence alone, nothing is told
-        wide, _ = stretches(all_certain(spans), until=until, orphans=orphans, gone=surely)
+        wide, _ = stretches(all_certain(spans), until=until, orphans=most, gone=surely)
         most_none = {queue: wide[queue] for queue in most_none.keys() & wide.keys()}
     _, least_two = stretches(all_told(spans), until=until, gone=perhaps)
     nobody = _Three(_until(least_none, told), _until(seen_none, told), most_none)

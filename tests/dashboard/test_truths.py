@@ -5,7 +5,7 @@ Low bounds hold also of what those who are lost may have in their hands; high on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from random import Random
 
 import pytest
@@ -25,7 +25,7 @@ from dashboard.groups.story import time_bar
 from dashboard.pauses.queries import pauses_of
 from tests.dashboard.luck import examples
 from tests.dashboard.story import T0
-from tests.dashboard.worlds import QUEUES, TICK_MS, World, any_world, begin, look
+from tests.dashboard.worlds import QUEUES, TICK_MS, World, any_world, begin, look, world_with_what_nobody_had
 
 NOBODY = Share(Lasted(), Lasted())
 
@@ -42,6 +42,7 @@ def check(world: World, group: Group) -> None:
     """Hold all that is told now against what is true."""
     now = T0 + world.now
     first = {pk: at - T0 for pk, at in Holding.objects.order_by("-at").values_list("queue__queue_id", "at")}
+    first |= dict.fromkeys(world.nobodys, 0)
     bar = time_bar(group=group, since=T0, now=now)
     assert world.holds(bar["none"])  # type: ignore[arg-type]
     assert world.holds(bar["two"], two=True)  # type: ignore[arg-type]
@@ -139,11 +140,24 @@ def test_every_bound_of_any_true_history_holds_then_and_later(seed: int) -> None
     live(seed)
 
 
-def live(seed: int) -> None:
+@pytest.mark.django_db
+@settings(
+    max_examples=examples(6),
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(st.integers(0, 2**32))
+def test_every_bound_holds_of_what_nobody_had_before(seed: int) -> None:
+    live(seed, world_with_what_nobody_had)
+
+
+def live(seed: int, world_of: Callable[[Random], World] = any_world) -> None:
     """Let a world pass, and hold what is told of it against it again and again."""
     luck = Random(seed)
     Cluster.objects.all().delete()
-    world = any_world(luck)
+    world = world_of(luck)
     group = begin(world)
 
     for _ in range(luck.choice([4, 8, 14])):

@@ -71,11 +71,17 @@ class World:
     changed: set[tuple[str, int]] = field(default_factory=set)  # since a member was looked at last
     silent: set[str] = field(default_factory=set)
     known: set[str] = field(default_factory=lambda: {"A", "B"})
-    known_route: int = QUEUES
+    known_route: int = 0
+    nobodys: set[int] = field(default_factory=set)  # queues that nobody has at first
     looked: int = 0
     listed: int = 0
     mail: dict[str, list[Fact]] = field(default_factory=dict)
     has_hidden: bool = False  # whether somebody may have had a queue of which nobody ever tells
+
+    def __post_init__(self) -> None:
+        """All that is there at first is looked at."""
+        self.known_route = self.routed
+        self.nobodys = set(range(QUEUES)).difference(*self.has.values())
 
     def passes(self) -> None:
         """Let a tick pass, in which anything may happen."""
@@ -231,13 +237,20 @@ def any_world(luck: Random) -> World:
     )
 
 
+def world_with_what_nobody_had(luck: Random) -> World:
+    """Give a world in which nobody has a queue that is there, or comes later; it is taken at some time, or never."""
+    routed = luck.choice([3, 4, 4])
+    reporters = frozenset(luck.choice(["", "A", "BC", "ABC"]))
+    return World(luck, 0, turning=0.25, reporters=reporters, has={"A": {0, 1}, "B": {2}}, routed=routed)
+
+
 def begin(world: World) -> Group:
     """Look at all that is there at first."""
     add_cluster()
-    told(route(QUEUES), *seen("A"), *seen("B"), listed(0, "A", "B"), held("A", 0, [0, 1]), held("B", 0, [2, 3]))
+    has = [held(client, 0, sorted(mine)) for client, mine in sorted(world.has.items())]
+    told(route(world.routed), *seen("A"), *seen("B"), listed(0, "A", "B"), *has)
     group = Group.objects.get()
     rebalance_once(group=group.pk, now=T0 + 1)
-    assert world.has == {"A": {0, 1}, "B": {2, 3}}
     world.stays()
     return group
 

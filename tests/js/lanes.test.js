@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { widthOf } from "../../static/js/lib/widths.js";
-import { beginOf, columns, fitsBeside, hadSince, pullIn, rulesOf, verdict, whoOf, wrapped } from "../../static/js/views/lanes.js";
+import { beginOf, columns, fitsBeside, gapBefore, hadSince, pullIn, rulesOf, verdict, whoOf, wrapped } from "../../static/js/views/lanes.js";
 import { hasRoom } from "../../static/js/views/lag-row.js";
 import { labelOf, movesIn } from "../../static/js/views/time-bar.js";
 
@@ -98,4 +98,11 @@ test("a first pull is marked where the lane has its time, and nowhere else", () 
   assert.equal(pullIn({ first_pull_at: 5 }, 10, 90), null);
   assert.equal(pullIn({ first_pull_at: 95 }, 10, 90), null);
   assert.equal(pullIn({ first_pull_at: null }, 10, 90), null);
+});
+
+test("nobody had what nobody had before until somebody may have taken it, and perhaps until that was seen", () => {
+  const seen = { unowned: [9000, 16000], taken_at: 20000, taken_low: 14000 };
+  assert.deepEqual(gapBefore(seen), [["lane-none", 5000, 14000], ["lane-maybe-none", 14000, 20000]]);
+  const reported = { unowned: [15000, 16000], taken_at: 20000, taken_low: 20000 };
+  assert.deepEqual(gapBefore(reported), [["lane-none", 5000, 20000], ["lane-maybe-none", 20000, 20000]]);
 });

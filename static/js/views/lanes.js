@@ -156,7 +156,7 @@ function drawLane(lane, y, scale, { first, last, end, had }) {
     bar("lane-none", dropped, known, 3, WHOLE);
     bar("lane-unknown", known, end, 3, WHOLE);
   } else if (dropped !== null) bar(lane.is_gap ? "lane-none" : "lane-maybe-none", dropped, taken ?? (lane.is_gone ? (lane.gone_at ?? dropped + lane.unowned[1]) : end), 3, WHOLE);
-  else if (lane.is_gap && taken !== null) bar("lane-none", taken - lane.unowned[0], taken, 3, WHOLE);
+  else if (lane.is_gap && taken !== null) for (const [look, from, to] of gapBefore(lane)) bar(look, from, to, 3, WHOLE);
   const pull = pullIn(lane, first, last);
   if (pull !== null) group.append(draw("path", { class: "lane-pull", d: `M${scale(pull)} ${y + 2}V${y + ROW - 2}` }));
   if (lane.twice && pull !== null) group.append(draw("circle", { class: "lane-again", cx: scale(pull), cy: y + ROW / 2, r: 3 }, draw("title", {}, gettext("consumed again from here"))));
@@ -165,6 +165,12 @@ function drawLane(lane, y, scale, { first, last, end, had }) {
 
 /** When the new owner pulled first, where the lane has that time: who had the queue long since began before it. */
 export const pullIn = ({ first_pull_at: at }, first, last) => (at !== null && at >= first && at <= last ? at : null);
+
+/** The bars of when nobody had what nobody had before: for certain until somebody may have taken it, and then perhaps. */
+export function gapBefore({ unowned, taken_at: taken, taken_low: low }) {
+  const sure = Math.min(taken, low ?? taken);
+  return [["lane-none", sure - unowned[0], sure], ["lane-maybe-none", sure, taken]];
+}
 
 /** What a handoff came to: known where there is a lower bound, perhaps where nothing but an upper one is. */
 export function verdict(lane) {
