@@ -275,7 +275,7 @@ def test_no_page_shows_a_form_that_its_reader_may_not_send(client: Client, role:
 
 @pytest.mark.usefixtures("group")
 def test_an_operator_of_some_groups_orders_of_those_alone(client: Client, cluster: Cluster) -> None:
-    Cluster.objects.update(is_demo=True, is_read_only=False)
+    Cluster.objects.update(is_demo=True, is_read_only=False, watched_at=now_ms())
     Group.objects.create(pk=2, cluster=cluster, name="orders-1", added_at=T0)
     bo = person(Role.VIEWER, name="bo")
     Grant.objects.create(user=bo, role=Role.OPERATOR.value, groups="orders-*")
