@@ -45,7 +45,7 @@ def test_actions_and_details_are_in_the_readers_language(client: Client) -> None
     shown = page(client)
 
     assert "保存按配置分配的版本</td>" in shown and ">保存按配置分配的版本</option>" in shown
-    assert '<span class="dim">版本</span> 2' in shown and '<span class="dim">理由</span> lag' in shown
+    assert "<dt>版本</dt> <dd>2</dd>" in shown and "<dt>理由</dt> <dd>lag</dd>" in shown
 
 
 def test_what_somebody_looks_for_is_kept_in_the_form(client: Client) -> None:
@@ -62,7 +62,9 @@ def test_a_log_that_is_not_what_was_written_says_so_on_top(client: Client, log: 
     shown = page(client)
 
     assert 'data-verdict="broken"' in shown
-    assert "entries 3 to 9 are missing" in shown
+    alarm = shown[shown.index('role="alert"') :]
+    assert '<li class="finding" data-kind="broken log">' in alarm and '<svg class="sign"' in alarm
+    assert "entries 3 to 9 are missing" in alarm
 
 
 def test_a_long_log_is_verified_when_somebody_asks(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
