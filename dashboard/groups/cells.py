@@ -73,7 +73,7 @@ def _time(each: Lately, lasted: Lasted | None, note: str, *, has_most: bool = Tr
         return _cell(text, mark, note)
     first = clock(each.first_at, millis=False)
     note = _("%(note)s; known only since its first look at %(at)s UTC") % {"note": note, "at": first}
-    return _cell(text, "bound", note, _("since %(at)s") % {"at": first})
+    return _cell(text, mark, note, _("since %(at)s") % {"at": first})
 
 
 def _breakable(words: str) -> str:

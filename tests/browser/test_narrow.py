@@ -311,6 +311,9 @@ def test_that_nothing_of_a_cluster_ever_answered_is_said_in_full(turn: Turn, pag
 
     expect(age).to_have_text("cluster never answered")
     assert age.evaluate("(age) => age.scrollWidth <= age.clientWidth")
+    state = page.locator("#groups .state").first
+    state.evaluate("(state) => { state.textContent = 'unknown whether others are members of this group'; }")
+    assert state.evaluate("(state) => state.scrollWidth <= state.clientWidth")
 
 
 def test_who_had_a_queue_before_the_window_has_it_since_its_begin_at_the_latest(turn: Turn, page: Page) -> None:

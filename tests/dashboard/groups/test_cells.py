@@ -28,6 +28,14 @@ def test_figures_carry_their_bounds() -> None:
     assert cells_of(each)["lag"]["below"] == "age unknown"
 
 
+def test_what_is_exact_since_the_first_look_has_the_mark_of_it() -> None:
+    each = Lately(T0, Lasted(1_000, 1_000, 1_000), Lasted(), first_at=T0 - 60_000)
+
+    assert texts(each)["unowned"] == ("1.0 s", "exact")
+    assert texts(each)["overlap"] == ("0", "exact")
+    assert cells_of(each)["unowned"]["below"].startswith("since ")
+
+
 def test_what_is_unknown_is_no_zero() -> None:
     assert texts(Lately(T0, None, None)) == dict.fromkeys(("unowned", "overlap", "twice", "lag"), ("–", "unknown"))
     assert texts(Lately(T0, Lasted(), Lasted(), is_open=True, has_most=False))["unowned"] == ("–", "unknown")
