@@ -49,12 +49,12 @@ def moved_row(
     between = giver.until_ms, max(giver.until_ms, taker.from_ms)
     is_return = giver.client == taker.client
     # In no route, because its broker was away.
-    is_gone = gone(one.queue, routes.get(one.queue.topic, ()), taker.from_ms) if is_return else ()
+    is_gone = gone(one.queue, routes.get(one.queue.topic, ()), taker.from_ms)
     short = meanwhile.short.get(one.queue.topic, ())
     off_ms, restart_ms, away_ms, short_ms = (
         off_within(those, *between) for those in (meanwhile.off, meanwhile.restarts, is_gone, short)
     )
-    pause_ms = max(0, one.pause_ms - off_ms - away_ms - (short_ms if is_return else 0))
+    pause_ms = max(0, one.pause_ms - off_ms - away_ms - short_ms)
     # A queue may be taken up to a round's length before its old owner drops it: it belongs to the round of the latter.
     last = bisect_right(rounds, between[1], key=lambda this: this.opened_ms)
     row: Row = {
@@ -77,7 +77,7 @@ def moved_row(
         "first_pull_ms": one.first_pull_ms,
         "pause_ms": pause_ms,
         "restart_ms": min(restart_ms, pause_ms),
-        "pause_is": "exact" if one.is_pause_exact and not (is_return and short_ms) else "at least",
+        "pause_is": "exact" if one.is_pause_exact and not short_ms else "at least",
         "refused_pulls": one.refused,
         "lock_wait_ms": one.lock_wait_ms,
         "silence_most_ms": None if one.silence_most_ms is None else max(0, one.silence_most_ms - off_ms),

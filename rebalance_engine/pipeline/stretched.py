@@ -80,6 +80,6 @@ def stretch_rows(
                         and (stretch.from_ms >= last_there_ms or is_off(stretch, off)),
                         "unheard": unsure
                         if stretch.clients
-                        else max(unsure, there_meanwhile(stretch, unheard), is_off(stretch, lacks)),
+                        else max(unsure, there_meanwhile(stretch, unheard), int(is_off(stretch, lacks))),
                     },
                 )

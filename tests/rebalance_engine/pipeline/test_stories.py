@@ -212,17 +212,6 @@ def test_a_queue_is_not_unowned_while_its_broker_is_away_though_somebody_takes_i
     assert [(row["clients"], row["is_open"]) for row in rows] == [(["A", "B"], False), ([], False)]
 
 
-def test_while_a_broker_is_away_no_return_of_its_queues_is_paused() -> None:
-    """A let it go when it saw that, and takes it again 1 s after the broker is back."""
-    routes = [(500, ["east|4|6"]), (60_000, []), (79_000, ["east|4|6"])]
-    told = [clue("route", at, topic="orders", queues=queues) for at, queues in routes]
-    spans = [span("A", 1_000, 60_000), span("A", 80_000, 90_000)]
-
-    (row,) = kinds(list(tell(spans, [*told, clue("input ends", 95_000)])), "return")
-
-    assert (row["unowned_ms"], row["away_ms"], row["pause_ms"]) == (20_000, 19_000, 1_500)
-
-
 def test_what_members_hold_of_whom_only_brokers_tell_is_unknown() -> None:
     """B comes, and A gives the queue up: to B, most likely."""
     clues = [
