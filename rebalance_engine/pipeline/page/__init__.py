@@ -9,7 +9,7 @@ from importlib.resources import files
 
 from plotly.offline import get_plotlyjs  # type: ignore[import-untyped] # plotly has no types
 
-from rebalance_engine.pipeline.page.charts import MOST_GROUPS, figures_of
+from rebalance_engine.pipeline.page.charts import MOST_GROUPS, Figure, figures_of, is_between
 from rebalance_engine.pipeline.page.tables import tables_of
 from rebalance_engine.pipeline.reports import Report, by_group, total
 from rebalance_engine.pipeline.summary import found, missing
@@ -19,6 +19,7 @@ NOTE = (
     "Pauses are lower bounds unless a first pull was logged. Skew is the largest load over the mean one, weighted by"
     " time: 1.00 is even. Times are UTC. What no line tells is called unknown."
 )
+LINES = "A bar is what is known at least; the line beyond it ends at what it may be at most."
 
 OPTION, WHOLE = re.compile(r"--[a-z]+"), r"<span class='option'>\g<0></span>"  # a line may break after its hyphens
 
@@ -35,8 +36,8 @@ def page(report: Report) -> str:
         "<h1>What rebalancing cost</h1>",
         *_head(report),
         "<nav>" + " ".join(f"<a href='#{name}-'>{title}</a>" for name, title in titles.items()) + "</nav>",
-        *(f"<h2 id='{name}-'>{title}</h2><div id='{name}'></div>{_left_out(report, name)}"
-          for name, (title, _) in figures.items()),
+        *(f"<h2 id='{name}-'>{title}</h2><div id='{name}'></div>{_left_out(report, name, figure)}"
+          for name, (title, figure) in figures.items()),
         *(f"<h2 id='{name}-'>{title}</h2>{table}" for name, title, table in tables),
         "</main>",
         _drawn({name: figure for name, (_, figure) in figures.items()}) if figures else "",
@@ -85,10 +86,14 @@ def _facts(report: Report) -> str:
         ),
         ("two owners", overlap({**both, "overlap_stopping_ms": 0}), "both there to stay"),
         ("consumed twice", *_twice(groups)),
-        ("worst group", escape(str(groups[0]["group"])), f"paused {lasting(groups[0]['pause_ms'])}"),
+        ("worst group", escape(str(groups[0]["group"])), _worst(groups[0])),
     ]
     facts = (f"<div><dt>{name}</dt><dd>{value}<small>{more}</small></dd></div>" for name, value, more in told)
     return f"<dl class='facts'>{''.join(facts)}</dl>"
+
+
+def _worst(group: Row) -> str:
+    return f"paused {'' if group['pause_ms'] is None else 'at least '}{lasting(group['pause_ms'])}"
 
 
 def _twice(groups: list[Row]) -> tuple[str, str]:
@@ -105,10 +110,11 @@ def _twice(groups: list[Row]) -> tuple[str, str]:
     return f"{most:.0f}", f"messages, at most{f', in {of}; else unknown' if has_open else ''}"
 
 
-def _left_out(report: Report, name: str) -> str:
-    """Say what a chart does not draw: it has a bound."""
+def _left_out(report: Report, name: str, figure: Figure) -> str:
+    """Say what a chart does not draw, it has a bound; and what its lines mean."""
     groups = len(by_group(report.costs))
     said = [f"The {MOST_GROUPS} groups that paused longest, of {groups}."] if groups > MOST_GROUPS else []
+    said += [LINES] if is_between(figure) else []
     if name == "handoffs" and len(report.handoffs) < report.handoff_count:
         said.append(f"The {len(report.handoffs)} longest of {report.handoff_count} handoffs.")
     if name == "handoffs" and any(row["pause_ms"] is None for row in report.handoffs):

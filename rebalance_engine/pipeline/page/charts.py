@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
 from math import log10
 from typing import Any
 
 from rebalance_engine.pipeline.reports import Report, by_group
-from rebalance_engine.pipeline.wording import Row, lasting
+from rebalance_engine.pipeline.wording import Row, between, lasting, overlap
 
 MOST_GROUPS = 20
-COSTS = (
-    ("paused (at least)", "pause_ms", "--paused", ""),
-    ("unowned until taken", "unowned_taken_ms", "--none", "/"),
-    ("two owners", "overlap_staying_ms", "--two", "x"),
-)
 SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star", "hexagon")
 INKS = ("--paused", "--none", "--two", "--ink")
 Figure = dict[str, Any]
@@ -40,25 +36,21 @@ def figures_of(report: Report) -> dict[str, tuple[str, Figure]]:
     return {name: (title, figure) for name, (title, figure) in found.items() if figure["traces"]}
 
 
+def is_between(figure: Figure) -> bool:
+    """Say whether a bar has a line beyond it, from the lower bound to the upper one."""
+    return any(any(trace.get("error_x", {}).get("array", ())) for trace in figure["traces"])
+
+
 def _costs(groups: Sequence[Row]) -> Figure:
-    told = [{**row, "unowned_taken_ms": _taken(row)} for row in groups]
-    longest = max((_number(row[column]) for row in told for _, column, *_ in COSTS), default=0)
-    per_ms, unit = _unit(longest)
-    traces = [
-        {
-            "type": "bar",
-            "orientation": "h",
-            "name": label,
-            "y": [escape(str(row["group"])) for row in told],
-            "x": [_in(row[column], per_ms) for row in told],
-            "marker": {
-                "color": ink,
-                "pattern": {"shape": pattern, "fillmode": "overlay", "fgcolor": "--paper", "solidity": 0.2},
-            },
-            "hovertemplate": f"%{{y}}: %{{x:.2f}} {unit} {label}<extra></extra>",
-        }
-        for label, column, ink, pattern in COSTS
+    told = [
+        ("paused", "--paused", "", [_paused(row) for row in groups]),
+        ("unowned until taken", "--none", "/", [_unowned(row) for row in groups]),
+        ("two owners", "--two", "x", [_two_owners(row) for row in groups]),
     ]
+    longest = max((max(bar.least or 0, bar.most or 0) for *_, bars in told for bar in bars), default=0)
+    per_ms, unit = _unit(longest)
+    names = [escape(str(row["group"])) for row in groups]
+    traces = [_bars(label, ink, pattern, names, bars, per_ms) for label, ink, pattern, bars in told]
     across, up = (
         {"title": {"text": f"{unit}, all queues together"}, "rangemode": "tozero"},
         {"type": "category", "autorange": "reversed", "automargin": True},
@@ -67,10 +59,68 @@ def _costs(groups: Sequence[Row]) -> Figure:
     return {"traces": traces if longest else [], "layout": layout}
 
 
-def _taken(row: Row) -> float | None:
+def _bars(label: str, ink: str, pattern: str, names: list[str], bars: Sequence[_Bar], per_ms: int) -> Figure:
+    """Draw what is known at least as a bar, and a line from its end to what it is at most."""
+    beyond = [max(0.0, (bar.most or 0) - (bar.least or 0)) / per_ms for bar in bars]
+    bounds = ["at least"] * any(bar.is_least for bar in bars) + ["line: at most"] * any(beyond)
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "name": f"{label} ({'; '.join(bounds)})" if bounds else label,
+        "y": names,
+        "x": [_in(bar.least, per_ms) for bar in bars],
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": beyond,
+            "arrayminus": [0] * len(bars),
+            "visible": any(beyond),
+            "color": "--ink",
+            "thickness": 1.5,
+            "width": 4,
+        },
+        "marker": {
+            "color": ink,
+            "pattern": {"shape": pattern, "fillmode": "overlay", "fgcolor": "--paper", "solidity": 0.2},
+        },
+        "customdata": [bar.said for bar in bars],
+        "hovertemplate": f"%{{y}}: {label} %{{customdata}}<extra></extra>",
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Bar:
+    """A duration between two bounds in ms: ``least`` is None where it is unknown, ``most`` where nothing bounds it."""
+
+    least: float | None
+    most: float | None
+    said: str
+
+    @property
+    def is_least(self) -> bool:
+        return self.least is not None and self.most is None
+
+
+def _paused(row: Row) -> _Bar:
+    least = _in(row["pause_ms"], 1)
+    return _Bar(least, None, lasting(least) if least is None else f"at least {lasting(least)}")
+
+
+def _unowned(row: Row) -> _Bar:
     """Give for how long queues had no owner until somebody took them, without what had not ended with the input."""
-    known = row["unowned_ms"]
-    return max(0.0, known - _number(row["unowned_open_ms"])) if isinstance(known, int | float) else None
+    least, still = _in(row["unowned_ms"], 1), _number(row["unowned_open_ms"])
+    if least is None:
+        return _Bar(None, None, lasting(None))
+    least, most = max(0.0, least - still), max(least, _number(row["unowned_most_ms"])) - still
+    return _Bar(least, max(least, most), between(least, most))
+
+
+def _two_owners(row: Row) -> _Bar:
+    """Give for how long queues had two owners that were both there to stay."""
+    most = _in(row["overlap_staying_ms"], 1)
+    least = most if row["overlap_least_ms"] is None else _number(row["overlap_least_ms"])
+    said = overlap({**row, "overlap_stopping_ms": 0})
+    return _Bar(least or None, None, said) if row["unheard"] else _Bar(least, most, said)
 
 
 def _handoffs(handoffs: Sequence[Row], names: Sequence[str]) -> Figure:

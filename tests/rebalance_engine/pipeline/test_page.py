@@ -62,6 +62,16 @@ def test_charts_and_tables_tell_the_groups(folder: Path) -> None:
     assert "Back-test</h2><p>It was not run" in told
 
 
+def test_the_page_says_of_the_worst_groups_pause_and_of_bars_that_they_are_bounds(tmp_path: Path) -> None:
+    note(tmp_path)
+    put(tmp_path, "costs", {**COST, "group": "g", "unowned_most_ms": 9_000})
+
+    told = page(read_report(tmp_path))
+
+    assert "<dd>g<small>paused at least 90.0 s</small>" in told
+    assert "<p class='note'>A bar is what is known at least; the line beyond it ends at" in told
+
+
 def test_what_has_no_share_in_the_figures_is_a_list_with_the_files_below_their_sentence(tmp_path: Path) -> None:
     note(
         tmp_path, troubles={"web1/<a>.log": "empty"}, refused=["refused: 2 lines of web2; give it, as --zone web2=UTC"]

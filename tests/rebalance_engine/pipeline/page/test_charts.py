@@ -32,6 +32,38 @@ def test_costs_have_the_unit_that_a_person_would_choose(tmp_path: Path, ms: int,
     assert figure["layout"]["xaxis"]["title"]["text"] == f"{unit}, all queues together"
 
 
+def test_costs_that_lie_between_bounds_are_drawn_and_said_so(tmp_path: Path) -> None:
+    """The bar is what is known at least, as summary and table say it; nothing bounds what members unheard held."""
+    note(tmp_path)
+    between = {"unowned_ms": 10_000, "unowned_most_ms": 40_000, "unowned_open_ms": 4_000}
+    between |= {"overlap_ms": 50_000, "overlap_least_ms": 8_200, "overlap_stopping_ms": 2_000}
+    exact = {"unowned_ms": 5_000, "unowned_most_ms": 5_000, "overlap_ms": 3_000, "overlap_least_ms": 3_000}
+    put(tmp_path, "costs", {**COST, **between, "group": "g", "pause_ms": 99_000}, {**COST, **exact, "group": "h"})
+    put(tmp_path, "costs", {**COST, **between, "group": "i", "pause_ms": 9_000, "unheard": 1}, day="2026-11-22")
+
+    _, figure = figures_of(read_report(tmp_path))["costs"]
+
+    paused, none, two = figure["traces"]
+    assert [bar["name"] for bar in (paused, none, two)] == [
+        "paused (at least)", "unowned until taken (line: at most)", "two owners (at least; line: at most)",
+    ]  # fmt: skip
+    assert paused["customdata"] == ["at least 99.0 s", "at least 90.0 s", "at least 9.0 s"]
+    assert (none["x"], none["error_x"]["array"]) == ([6, 5, 6], [30, 0, 30])
+    assert none["customdata"] == ["6.0 s to 36.0 s", "5.0 s", "6.0 s to 36.0 s"]
+    assert (two["x"], two["error_x"]["array"]) == ([8.2, 3, 8.2], pytest.approx([39.8, 0, 0]))
+    assert two["customdata"] == ["8.2 s to 48.0 s", "3.0 s", "at least 8.2 s"]
+
+
+def test_costs_that_are_exact_have_no_line_of_bounds(tmp_path: Path) -> None:
+    note(tmp_path)
+    put(tmp_path, "costs", {**COST, "group": "g", "unowned_most_ms": 1, "overlap_ms": 9, "overlap_least_ms": 9})
+
+    _, figure = figures_of(read_report(tmp_path))["costs"]
+
+    assert [bar["name"] for bar in figure["traces"]] == ["paused (at least)", "unowned until taken", "two owners"]
+    assert not any(bar["error_x"]["visible"] for bar in figure["traces"])
+
+
 def test_short_pauses_can_be_read_beside_a_long_one(folder: Path) -> None:
     """Pauses span from nothing to hours: by their magnitude, with 0, which has none, at the foot."""
     of = {"group": "slow", "topic": "t", "broker": "b", "queue_id": 0, "from_client": "A", "to_client": "B"}
