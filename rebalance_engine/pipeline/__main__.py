@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import re
 import sys
 import time
@@ -38,6 +39,10 @@ SMALL = 8 << 20  # bytes of text
 PACKED = 10  # a log is at least so many times as large as what gzip makes of it
 DEFAULT_CLUSTER = "default"
 FAILED, SPARK_OFF, STOPPED = 1, 3, 130
+
+
+class NoFolder(Exception):
+    """What is to be written has no place: there is something there that is no folder."""
 
 
 class SeveralClusters(Exception):
@@ -75,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _run(words, asked)
     except BadZone as error:
         parser.error(str(error))
-    except (NoInput, NoReport, SeveralClusters, Busy, OtherVersion) as error:
+    except (NoInput, NoReport, NoFolder, SeveralClusters, Busy, OtherVersion) as error:
         _say(f"{error}")
         return FAILED
     except OSError as error:  # a folder that cannot be written, a full disk
@@ -101,6 +106,17 @@ def _refuse_senseless(words: argparse.Namespace, asked: Asked, parser: argparse.
             parser.error(f"{folder} has one of the signs {{}}[]*?\\ in its name, by which Spark finds no tables")
 
 
+def _refuse_no_folder(target: Path) -> None:
+    """Look for a place for what is to be written, before anything is read: a dry run says it, too.
+
+    Raises:
+        NoFolder: a file lies there, or above it, or a link that leads nowhere.
+    """
+    nearest = next(path for path in (target, *target.parents) if os.path.lexists(path))
+    if not nearest.is_dir():
+        raise NoFolder(f"{nearest} is no folder; --out needs one, or a name at which nothing is yet")
+
+
 def _name(word: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", word):
         raise argparse.ArgumentTypeError(f"{word!r} is given; a cluster's name has letters, digits, _ and - only")
@@ -124,6 +140,7 @@ def _first_line(error: Exception) -> str:
 
 def _run(words: argparse.Namespace, asked: Asked) -> int:
     job = JOBS[words.job]
+    _refuse_no_folder(asked.target)
     if not job.reads_logs:
         clusters = read_report(asked.source).clusters  # refuses what is no finished run
         if asked.cluster not in clusters:

@@ -1,5 +1,6 @@
 import os
 from dataclasses import replace
+from errno import EROFS
 from pathlib import Path
 
 import pytest
@@ -90,11 +91,31 @@ def test_a_missing_folder_fails_with_a_word(tmp_path: Path, capsys: pytest.Captu
     assert "nowhere is no folder" in capsys.readouterr().err
 
 
-def test_a_folder_that_cannot_be_written_fails_with_a_word(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("more", [[], ["--dry-run"]])
+@pytest.mark.parametrize("out", ["file", "file/out", "link"])
+def test_a_place_that_is_no_folder_is_refused_before_anything_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], out: str, more: list[str]
+) -> None:
     (tmp_path / "file").write_text("no folder")
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
 
-    assert main(words(logs("scale_out-4.9.7"), tmp_path / "file" / "out")) == 1
-    assert "file/out: Not a directory" in capsys.readouterr().err
+    status = main(words(logs("scale_out-4.9.7"), tmp_path / out, *more))
+
+    place = tmp_path / Path(out).parts[0]
+    said = f"{place} is no folder; --out needs one, or a name at which nothing is yet\n"
+    assert (status, capsys.readouterr().err) == (1, said)
+
+
+def test_a_folder_that_cannot_be_written_fails_with_a_word(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_read_only(folder: Path) -> None:
+        raise OSError(EROFS, "Read-only file system", str(folder))
+
+    monkeypatch.setattr(program, "alone_in", is_read_only)
+
+    assert main(words(logs("scale_out-4.9.7"), tmp_path / "out")) == 1
+    assert f"{tmp_path}/out: Read-only file system" in capsys.readouterr().err
 
 
 def test_a_folder_at_which_another_run_works_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
