@@ -6,9 +6,11 @@ that no other site can make a browser send: it needs no further token against fo
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from http import HTTPStatus
 
+from django.db import OperationalError
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
@@ -17,6 +19,9 @@ from dashboard.api.errors import is_of_the_api, refused
 from dashboard.api.models import ApiToken
 from dashboard.common.clock import now_ms
 
+logger = logging.getLogger(__name__)
+
+ASK_AGAIN_S = 10
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 OWN = "api one token"  # the address of one of the caller's tokens
 NEEDED = "needed is a log-in, or Authorization: Bearer <token>, as it was shown when it was made"
@@ -30,7 +35,12 @@ class ApiMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Pass on; what an address of the API does not do at all, it says in the API's way too."""
+        is_head = request.method == "HEAD" and is_of_the_api(request)
+        if is_head:
+            request.method = "GET"  # as that, and whoever sends the answer leaves its body out
         answer = self.get_response(request)
+        if is_head:
+            request.method = "HEAD"
         if answer.status_code != HTTPStatus.METHOD_NOT_ALLOWED or not is_of_the_api(request):
             return answer
         allowed = answer.headers.get("Allow", "")
@@ -52,6 +62,15 @@ class ApiMiddleware:
         if authorization:
             return _by_token(request, authorization)
         return None if request.user.is_authenticated else refused(401, f"nobody is logged in; {NEEDED}")
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
+        """Say of a database that does not answer, or is locked for too long, that it is a matter of time."""
+        if not isinstance(exception, OperationalError) or not is_of_the_api(request):
+            return None
+        logger.warning("%s %s is answered with 503: %s", request.method, request.path_info[:200], exception)
+        told = refused(503, f"the database does not answer now; needed is to ask again, in {ASK_AGAIN_S} s or later")
+        told["Retry-After"] = str(ASK_AGAIN_S)
+        return told
 
 
 def _ends_itself(request: HttpRequest, token: ApiToken) -> bool:

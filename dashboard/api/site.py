@@ -16,7 +16,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
@@ -208,7 +208,7 @@ def description() -> bytes:
     return json.dumps(say_nulls(document)).encode()
 
 
-@require_GET
+@require_safe
 @needs(Role.VIEWER)
 def openapi(request: HttpRequest) -> HttpResponseBase:
     """Give the description of the API."""

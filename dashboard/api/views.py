@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.api import tokens
 from dashboard.api.errors import ADDRESS
@@ -22,7 +22,7 @@ from dashboard.people.roles import Role
 MOST_SHOWN = 100
 
 
-@require_GET
+@require_safe
 @never_cache
 @needs(Role.VIEWER)
 def page(request: HttpRequest) -> HttpResponse:

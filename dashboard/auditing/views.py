@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from dashboard.audit.models import AuditEntry
 from dashboard.audit.queries import verify
@@ -23,7 +23,7 @@ from dashboard.people.roles import Role
 AT_ONCE = 5_000  # of more entries the whole log is verified only when somebody asks for it
 
 
-@require_GET
+@require_safe
 @never_cache
 @needs(Role.ADMIN)
 def audit(request: HttpRequest) -> HttpResponse:

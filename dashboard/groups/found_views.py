@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from dashboard.clusters.shell import all_clusters
 from dashboard.common.clock import now_ms
@@ -19,7 +19,7 @@ from dashboard.people.gate import needs
 from dashboard.people.roles import Role
 
 
-@require_GET
+@require_safe
 @needs(Role.VIEWER)
 def findings(request: HttpRequest) -> HttpResponse:
     """List all that is found wrong now, the gravest first: ``?q= &kind= &cluster= &state= &page=``."""

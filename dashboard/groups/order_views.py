@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from dashboard.clusters.models import Broker, Cluster
 from dashboard.clusters.shell import visible_clusters
@@ -24,7 +24,7 @@ from dashboard.push.publish import current_seq, overview_stream
 from dashboard.push.shapes import to_json
 
 
-@require_GET
+@require_safe
 @needs(Role.VIEWER)
 def group_orders(request: HttpRequest, pk: int) -> HttpResponse:
     """Show what was ordered of a group, and what became of it: a part of its page."""
@@ -40,7 +40,7 @@ def order_of_group(request: HttpRequest, pk: int) -> HttpResponse:
     return _ask(request, found.cluster, found, reverse("group", args=[pk]))
 
 
-@require_GET
+@require_safe
 @needs(Role.VIEWER)
 def demo(request: HttpRequest, pk: int) -> HttpResponse:
     """Show what happens in the demo, and what can be ordered of it; ``?part=orders`` is what became of that."""

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from dashboard.common.clock import now_ms
 from dashboard.groups import beyond, past_story, rounds, story, views
@@ -38,7 +38,7 @@ LAST = {"last-round": "previous_round", "last-change": "previous_change"}  # whe
 KEPT = ("window", "queue", "zoom")  # parameters of the address that stay from one instant to the next
 
 
-@require_GET
+@require_safe
 @needs(Role.VIEWER)
 def group(request: HttpRequest, pk: int) -> HttpResponse:
     """Show one group now, or as it was at ``?at=`` (ms since 1970, or ISO 8601); its last round or change."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from dashboard.common.clock import now_ms
 from dashboard.groups import receipts
@@ -16,7 +16,7 @@ from dashboard.people.roles import Role
 from rebalance_engine.events import CommandOutcome
 
 
-@require_GET
+@require_safe
 @needs(Role.VIEWER)
 def receipt_list(request: HttpRequest, pk: int) -> HttpResponse:
     """List what was ordered of a group, the newest first; ``?page=``."""
@@ -27,7 +27,7 @@ def receipt_list(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "groups/receipts.html", {"group": found, "page": page, "now": now})
 
 
-@require_GET
+@require_safe
 @needs(Role.VIEWER)
 def receipt_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """Show one order: who ordered it and why, what came of it, and what it did to each member."""

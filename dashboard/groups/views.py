@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from dashboard.clusters.models import Cluster
 from dashboard.clusters.shell import all_clusters
@@ -45,7 +45,7 @@ MOST_LOADS = 100
 MOST_CAUSES = 8  # as many as the page shows; the round's own page has all
 
 
-@require_GET
+@require_safe
 @needs(Role.VIEWER)
 def overview(request: HttpRequest) -> HttpResponse:
     """List the groups of all clusters, or of one (``?cluster=``); ``?q= &only= &sort= &page=``."""
@@ -106,7 +106,7 @@ def _mark_of_sums(shown: list[Cluster], page: listing.Page) -> str:
     return "bound" if page.known or len(mute) < len(shown) else "unknown"
 
 
-@require_GET
+@require_safe
 @needs(Role.VIEWER)
 def smalls(request: HttpRequest) -> JsonResponse:
     """Give maps in the small and last rounds of up to 200 groups: ``?ids=1,2,3``."""
@@ -114,7 +114,7 @@ def smalls(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"now": now, "smalls": listing.smalls(groups=_asked(request), now=now)})
 
 
-@require_GET
+@require_safe
 @needs(Role.VIEWER)
 def fared(request: HttpRequest) -> JsonResponse:
     """Give how up to 200 groups fared lately, which becomes another thing without any change: ``?ids=1,2,3``."""
@@ -130,7 +130,7 @@ def _asked(request: HttpRequest) -> list[int]:
     return [group.pk for group in groups if listing.may_see(group, group.cluster, access)]
 
 
-@require_GET
+@require_safe
 @needs(Role.VIEWER)
 def group(request: HttpRequest, pk: int) -> HttpResponse:
     """Show one group: time bar, findings, map, members, rounds. ``?window=`` and ``?queue=`` and ``?zoom=``."""
@@ -194,7 +194,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "groups/_side.html" if request.GET.get("part") == "side" else "groups/group.html", context)
 
 
-@require_GET
+@require_safe
 @needs(Role.VIEWER)
 def facts(request: HttpRequest, pk: int) -> JsonResponse:
     """Give what a group's page shows besides its state, newly: time bar, who left, handoffs."""
@@ -211,14 +211,14 @@ def facts(request: HttpRequest, pk: int) -> JsonResponse:
     )
 
 
-@require_GET
+@require_safe
 @needs(Role.VIEWER)
 def lag(request: HttpRequest, pk: int) -> JsonResponse:
     """Give how far a group is behind in each queue, now and in the last minute."""
     return JsonResponse({"now": now_ms(), "lag": told_plainly(group=find_group(request, pk))})
 
 
-@require_GET
+@require_safe
 @needs(Role.VIEWER)
 def owners(request: HttpRequest, pk: int) -> JsonResponse:
     """Give who had each queue of a group over time: ``?since= &until=`` (ms since 1970)."""
@@ -230,7 +230,7 @@ def owners(request: HttpRequest, pk: int) -> JsonResponse:
     return JsonResponse({"now": now, **lanes})
 
 
-@require_GET
+@require_safe
 @needs(Role.VIEWER)
 def queue(request: HttpRequest, pk: int) -> JsonResponse:
     """Give the last owners of one queue: ``?topic= &broker= &id=``."""
@@ -248,7 +248,7 @@ def queue(request: HttpRequest, pk: int) -> JsonResponse:
     return JsonResponse({"now": now_ms(), "owners": said})
 
 
-@require_GET
+@require_safe
 @needs(Role.VIEWER)
 def round_list(request: HttpRequest, pk: int) -> HttpResponse:
     """List a group's rounds, newest first; ``?page=``."""
@@ -259,7 +259,7 @@ def round_list(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "groups/rounds.html", context)
 
 
-@require_GET
+@require_safe
 @needs(Role.VIEWER)
 def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """Show one round: a paragraph, handoffs worst first, the evidence, before and after."""

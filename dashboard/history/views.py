@@ -11,7 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.clusters.models import Cluster
 from dashboard.common.clock import now_ms
@@ -31,7 +31,7 @@ ALONE = (
 )
 
 
-@require_GET
+@require_safe
 @needs(Role.VIEWER)
 def nightly(request: HttpRequest) -> HttpResponse:
     """Show how the last runs of the nightly jobs ended, and what they came to."""
@@ -63,7 +63,7 @@ def order(request: HttpRequest) -> HttpResponse:
     return redirect("nightly")
 
 
-@require_GET
+@require_safe
 @needs(Role.VIEWER)
 def report(request: HttpRequest, name: str) -> HttpResponse:
     """Give the page of one report.

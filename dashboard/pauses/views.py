@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from dashboard.common.clock import now_ms
 from dashboard.groups.dead import dead_letters_of
@@ -17,7 +17,7 @@ from dashboard.people.gate import needs
 from dashboard.people.roles import Role
 
 
-@require_GET
+@require_safe
 @needs(Role.VIEWER)
 def pauses(request: HttpRequest, pk: int) -> HttpResponse:
     """Show how long queues stood still, after which rounds, and how far the group is behind: ``?window=``."""

@@ -10,7 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from dashboard.common.clock import now_ms
 from dashboard.groups.models import Group
@@ -36,7 +36,7 @@ HELD = "held"
 STARTS = (HELD, *COMPARED)
 
 
-@require_GET
+@require_safe
 @needs(Role.VIEWER)
 def by_config(request: HttpRequest, pk: int) -> HttpResponse:
     """Show what the members of a group were told: the latest version, or ``?version=``."""
@@ -74,7 +74,7 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
     return _posted(request, found, view)
 
 
-@require_GET
+@require_safe
 @needs(Role.VIEWER)
 def as_json(request: HttpRequest, pk: int) -> HttpResponse:
     """Give a version as JSON: each client's queues one by one, and which version it is."""
@@ -82,7 +82,7 @@ def as_json(request: HttpRequest, pk: int) -> HttpResponse:
     return exporting.as_json(found, _asked(request, found))
 
 
-@require_GET
+@require_safe
 @needs(Role.VIEWER)
 def as_java(request: HttpRequest, pk: int) -> HttpResponse:
     """Give a version as a Java class: an ``AllocateMessageQueueByConfig`` for each member."""

@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from dashboard.common.clock import now_ms
 from dashboard.common.sayings import in_words
@@ -43,7 +43,7 @@ MOST_SIDE_BY_SIDE = 24  # columns of each of two maps that stand beside each oth
 FORMATS = ("json", "csv")
 
 
-@require_GET
+@require_safe
 @needs(Role.VIEWER)
 def plan(request: HttpRequest, pk: int) -> HttpResponse:
     """Try out what would be: ``?add= &remove= &rename= &queues= &broker= &strategy= &params=``.

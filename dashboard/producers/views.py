@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.clusters.models import Cluster
 from dashboard.clusters.shell import visible_cluster, visible_clusters
@@ -30,7 +30,7 @@ MOST_NAMED = 20  # brokers without a column
 KEPT = ("cluster", "client", "q", "page")  # parameters of the address that stay from one instant to the next
 
 
-@require_GET
+@require_safe
 @needs(Role.VIEWER)
 def producers(request: HttpRequest) -> HttpResponse:
     """Show producers by brokers, and one of them more closely: ``?cluster= &client= &at= &q= &page=``."""

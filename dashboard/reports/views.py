@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.clusters.shell import visible_clusters
 from dashboard.common.clock import now_ms
@@ -69,7 +69,7 @@ def _refused(status: int, words: str) -> JsonResponse:
 # ---- the page of tokens ----
 
 
-@require_GET
+@require_safe
 @never_cache
 @needs(Role.ADMIN)
 def list_tokens(request: HttpRequest) -> HttpResponse:

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import OperationalError
 from django.test import Client
 
 from dashboard.api.tokens import make
 from dashboard.clusters.models import Cluster, Command
 from dashboard.common.clock import now_ms
+from dashboard.groups import asking
 from dashboard.groups.models import Group
 from dashboard.people.models import Grant
 from dashboard.people.roles import Role
@@ -90,3 +92,25 @@ def test_what_an_address_does_not_do_is_said_as_every_refusal_is(client: Client,
 
     assert (answer.status_code, answer["Allow"]) == (405, "POST")
     assert answer.json() == {"problem": "GET is not done here; needed is POST"}
+
+
+def test_a_database_that_does_not_answer_is_a_matter_of_time(strict: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def locked(**_: object) -> None:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(asking, "ask", locked)
+
+    answer = strict.post(
+        "/api/v1/groups/1/orders", {"reason": "to see"}, "application/json", headers=bearer(person(Role.OPERATOR))
+    )
+
+    assert (answer.status_code, answer["Retry-After"]) == (503, "10")
+    assert answer.json() == {"problem": "the database does not answer now; needed is to ask again, in 10 s or later"}
+
+
+def test_who_asks_for_the_head_alone_gets_it(client: Client, group: Group) -> None:
+    client.force_login(person(Role.VIEWER))
+
+    for address in (f"/groups/{group.pk}/", f"/api/v1/groups/{group.pk}"):
+        answer = client.head(address)
+        assert (answer.status_code, answer.content) == (200, b""), address
