@@ -17,6 +17,7 @@ from django.core.exceptions import ValidationError
 from django.db import DataError, models
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.utils.html import format_html
 from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -25,13 +26,14 @@ from dashboard.common.clock import now_ms
 from dashboard.common.fields import AtField
 from dashboard.common.naming.columns import COLUMNS
 from dashboard.common.naming.values import said
-from dashboard.common.shown import marked, shown
+from dashboard.common.shown import is_cut, marked, shown
 from dashboard.common.spans import between, span
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
 
 LONGEST_SHOWN = 40
+LONGEST_LISTED = 64  # letters of a name in a list
 NONE = "–"  # where an instant has not come, or a duration is not known
 M = TypeVar("M", bound=models.Model)
 
@@ -149,7 +151,13 @@ class Observed(InWords[M], Addressed[M]):
 
     def get_list_display(self, request: HttpRequest) -> Sequence[str | Callable[[M], str]]:  # type: ignore[override]
         """Give the columns, instants and durations in words."""
-        return [self._in_words(name) for name in super().get_list_display(request)]
+        return [self._cut(self._in_words(name)) for name in super().get_list_display(request)]
+
+    def _cut(self, name: str | Callable[[M], str]) -> str | Callable[[M], str]:
+        """Give what writes a column of names, which may be as long as strangers like; else what is given."""
+        field = next((each for each in self.model._meta.fields if each.name == name), None)
+        is_name = isinstance(field, models.CharField | models.TextField | models.ForeignKey) and not field.choices
+        return _writer(self.model, str(name), _short) if is_name else name
 
     def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002 - Django's name
         """Nobody adds."""
@@ -187,6 +195,14 @@ def _instant(at: int | None) -> str:
     return instant(at) if at else NONE
 
 
+def _short(name: object) -> str | None:
+    """Cut a long name in the middle; whoever points at it sees the whole."""
+    whole = None if name is None else str(name)
+    if whole is None or not is_cut(whole, LONGEST_LISTED):
+        return whole
+    return format_html('<span title="{}">{}</span>', shown(whole), shown(whole, LONGEST_LISTED))
+
+
 def _duration(ms: int | None) -> str:
     return NONE if ms is None else span(ms)
 
@@ -195,12 +211,12 @@ def _duration(ms: int | None) -> str:
 def _writer(
     model: type[models.Model],  # one writer for each column of each table: Django compares them
     name: str,
-    write: Callable[[Any], str],
-) -> Callable[[models.Model], str]:
+    write: Callable[[Any], str | None],
+) -> Callable[[models.Model], Any]:
     heading = cast("models.Field[object, object]", model._meta.get_field(name)).verbose_name
 
     @admin.display(description=in_utc(heading) if write is _instant else heading, ordering=name)
-    def column(row: models.Model) -> str:
+    def column(row: models.Model) -> str | None:
         return write(getattr(row, name))
 
     column.__name__ = name  # by which the page styles it

@@ -17,7 +17,7 @@ from dashboard.audit.operations import append
 from dashboard.clusters.models import Cluster, Command, CommandReceipt, OutboxLine, Producer, ProducerBroker
 from dashboard.common.admin import instant
 from dashboard.common.clock import now_ms
-from dashboard.groups.models import Group, Round
+from dashboard.groups.models import Group, Member, Round
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.push.models import Stream
 from rebalance_engine.events import Origin, ReceiptAnswer
@@ -198,3 +198,27 @@ def test_the_admin_is_read_in_chinese_by_whom_asks_for_it_and_by_whom_chooses_it
     chosen = admin_client.post("/language/", {"language": "zh-hans", "next": "/admin/groups/group/"}, follow=True)
     assert chosen.redirect_chain[-1][0] == "/admin/groups/group/"
     assert 'lang="zh-hans"' in chosen.content.decode()
+
+
+def test_every_page_of_the_admin_says_that_the_cluster_is_the_demo(admin_client: Client, cluster: Cluster) -> None:
+    addresses = [reverse("admin:index"), reverse("admin:clusters_cluster_change", args=[cluster.pk])]
+    assert not any(b"data-demo" in admin_client.get(address).content for address in addresses)
+
+    Cluster.objects.update(is_demo=True)
+
+    for address in addresses:
+        assert b"data-demo" in admin_client.get(address).content, address
+
+
+def test_a_long_name_is_cut_in_a_list_and_whole_in_its_title(admin_client: Client, cluster: Cluster) -> None:
+    assert cluster.pk
+    long = "x" * 1_000
+    told(route(2), *seen(long), held(long, 10, [0, 1]))
+    stored = Member.objects.get().client_id
+
+    page = admin_client.get(reverse("admin:groups_member_changelist")).content.decode()
+
+    assert f'title="{stored}"' in page
+    table = re.sub(r'title="[^"]*"', "", page)
+    assert "x" * 65 not in table
+    assert re.search("x{20}…", table)
