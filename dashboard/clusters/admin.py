@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
@@ -49,11 +50,26 @@ class ClusterForm(forms.ModelForm[Cluster]):
         ),
     )
 
+    is_aside = forms.BooleanField(
+        label=gettext_lazy("Put aside"),
+        required=False,
+        help_text=gettext_lazy(
+            "Nobody watches it, and pages leave it out, until this is taken back, or manage.py up is started with it. "
+            "That ends its watcher within seconds: a cluster that is to be deleted is put aside first."
+        ),
+    )
+
     class Meta:
         """All that can be changed."""
 
         model = Cluster
         fields = ["name", "namesrv", "is_read_only"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Tell whether it is put aside now."""
+        super().__init__(*args, **kwargs)
+        if "is_aside" in self.fields and self.instance.pk:
+            self.fields["is_aside"].initial = self.instance.is_aside
 
     def clean_name(self) -> str:
         """Insist on a name that is known everywhere as it is."""
@@ -86,7 +102,7 @@ class ClusterAdmin(Addressed[Cluster]):
         asked = ["name", "namesrv", "is_read_only", "reason"]
         if obj is not None and not self.has_change_permission(request, obj):
             asked.remove("reason")
-        return asked if obj is None else [*asked, *self.readonly_fields]
+        return asked if obj is None else [*asked[:3], "is_aside", *asked[3:], *self.readonly_fields]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Cluster | None = None) -> list[str]:  # noqa: ARG002 - Django's name
         """Keep the name of one that is there: facts, roles and the history files know it by that."""
@@ -96,7 +112,10 @@ class ClusterAdmin(Addressed[Cluster]):
         """Store what was asked for, and nothing else: the rest of the row is its watcher's."""
         by = _author(request, form.cleaned_data["reason"])
         if change:
-            changing.change(cluster=obj.pk, namesrv=obj.namesrv, is_read_only=obj.is_read_only, by=by)
+            is_aside = form.cleaned_data["is_aside"]
+            changing.change(
+                cluster=obj.pk, namesrv=obj.namesrv, is_read_only=obj.is_read_only, by=by, is_aside=is_aside
+            )
         else:
             changing.add(cluster=obj, by=by)
 

@@ -2,7 +2,7 @@
 
 Where NameServers are, and whether orders may be sent, can be changed; the watcher that has it begins anew then.
 When it was added, and that it is the demo, are facts. A cluster that is watched is not removed: its watcher would be
-started again, and find nothing. Who runs it ends it first.
+started again, and find nothing. Who puts the cluster aside ends it first, and for good.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from dashboard.audit.operations import append
-from dashboard.clusters.leases import begin_anew
+from dashboard.clusters.leases import begin_anew, expect, put_aside
 from dashboard.clusters.models import Cluster, OutboxLine
 from dashboard.common.fields import printable
 from dashboard.push.publish import end_streams, group_stream, overview_stream
@@ -46,19 +46,28 @@ def add(*, cluster: Cluster, by: Author) -> None:
 
 
 @transaction.atomic
-def change(*, cluster: int, namesrv: str, is_read_only: bool, by: Author) -> None:
-    """Store where a cluster's NameServers are, and whether orders may be sent; nothing where nothing is different.
+def change(*, cluster: int, namesrv: str, is_read_only: bool, by: Author, is_aside: bool | None = None) -> None:
+    """Store where a cluster's NameServers are, whether orders may be sent, and whether it is put aside.
+
+    Nothing is stored where nothing is different. Nobody watches what is put aside; ``is_aside`` None leaves that.
 
     Raises:
         Cluster.DoesNotExist: somebody removed it.
     """
     row = Cluster.objects.select_for_update(no_key=True).get(pk=cluster)
-    asked = {"namesrv": (row.namesrv, namesrv), "read only": (row.is_read_only, is_read_only)}
+    asked: dict[str, tuple[object, object]] = {
+        "namesrv": (row.namesrv, namesrv),
+        "read only": (row.is_read_only, is_read_only),
+    }
+    if is_aside is not None:
+        asked["put aside"] = (row.is_aside, is_aside)
     different = {name: {"before": was, "after": wish} for name, (was, wish) in asked.items() if was != wish}
     if different:
         here = Cluster.objects.filter(pk=row.pk)
         here.update(namesrv=namesrv, is_read_only=is_read_only)
         begin_anew(clusters=here, now=by.now)
+        if different.get("put aside"):
+            (put_aside if is_aside else expect)(clusters=here)
         _note(CHANGE, row, by, different)
 
 
@@ -66,7 +75,8 @@ def obstacle_to_removing(*, cluster: Cluster, now: int) -> str:
     """Say why a cluster cannot be removed now; empty: it can."""
     if cluster.lease_until > now:
         words = _(
-            "%(holder)s watches the cluster %(cluster)s. End that watcher first: it would go on without a cluster."
+            "%(holder)s watches the cluster %(cluster)s. Put the cluster aside first, in its row here: that ends its"
+            " watcher within seconds. Then delete it."
         )
         return words % {"holder": cluster.lease_holder, "cluster": cluster.name}
     waiting = OutboxLine.objects.filter(cluster=cluster, exported_at=None).count()
@@ -76,7 +86,8 @@ def obstacle_to_removing(*, cluster: Cluster, now: int) -> str:
             "%(n)s lines of its history are not in the history files yet; a worker brings them there within seconds.",
             waiting,
         )
-        return words % {"n": waiting}
+        without = _("Where no worker runs, start manage.py up on this home first.")
+        return f"{words % {'n': waiting}} {without}"
     return ""
 
 

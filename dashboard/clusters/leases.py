@@ -19,7 +19,7 @@ NOBODY_YET = "nobody yet"
 
 
 def take(*, cluster: str, holder: str, now: int, is_dead: Callable[[str], bool] = lambda _holder: False) -> int | None:
-    """Take the lease if it is free, or has ended; give its number, None where another has it.
+    """Take the lease if it is free, or has ended; give its number, None where another has it, or it was put aside.
 
     Args:
         holder: who takes it; its own lease of before is nobody else's.
@@ -30,6 +30,8 @@ def take(*, cluster: str, holder: str, now: int, is_dead: Callable[[str], bool] 
     """
     with transaction.atomic():
         row = Cluster.objects.select_for_update(no_key=True).get(name=cluster)
+        if row.is_aside:
+            return None
         if row.lease_until > now and row.lease_holder != holder and not is_dead(row.lease_holder):
             return None
         epoch = row.lease_epoch + 1
@@ -55,7 +57,7 @@ def begin_anew(*, clusters: QuerySet[Cluster], now: int) -> None:
 
 
 def put_aside(*, clusters: QuerySet[Cluster]) -> None:
-    """Let nobody watch these any more, until somebody takes the lease again; a watcher that still does is late."""
+    """Let nobody watch these, until somebody expects that (``expect``); a watcher that still does is late."""
     clusters.exclude(ASIDE).update(lease_holder="", lease_until=0, lease_epoch=F("lease_epoch") + 1)
 
 

@@ -124,7 +124,7 @@ async def _lease(threads: Threads, cluster: str, holder: str) -> int:
             logger.info("%s has lease %d of cluster %s", holder, epoch, cluster)
             return epoch
         if not is_said:
-            logger.info("another watcher has cluster %s; waiting for the end of its lease", cluster)
+            logger.info("cluster %s is another watcher's, or put aside; waiting for its lease", cluster)
             is_said = True
         await asyncio.sleep(WAIT_FOR_LEASE_S)
 

@@ -25,7 +25,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from dashboard.clusters import changing, leases
-from dashboard.clusters.models import Cluster
+from dashboard.clusters.models import ASIDE, Cluster
 from dashboard.common.clock import now_ms
 from dashboard.config.env import without_password
 from dashboard.config.home import ROOT
@@ -241,8 +241,11 @@ def _author(asked: AskedCluster, now: int) -> changing.Author:
 
 
 def clusters_to_watch(*, has_demo: bool) -> dict[str, bool]:
-    """Give the names of the clusters that need a watcher here, and whether each is the demo."""
-    rows = Cluster.objects.values_list("name", "is_demo").order_by("pk")
+    """Give the names of the clusters that need a watcher here, and whether each is the demo.
+
+    A real one that was put aside needs none.
+    """
+    rows = Cluster.objects.exclude(ASIDE, is_demo=False).values_list("name", "is_demo").order_by("pk")
     return {name: is_demo for name, is_demo in rows if not is_demo or (has_demo and name == DEMO_CLUSTER)}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -116,3 +118,18 @@ def test_many_at_once_cannot_be_deleted(admin_client: Client, cluster: Cluster) 
     admin_client.post(reverse("admin:clusters_cluster_changelist"), values)
 
     assert Cluster.objects.exists()
+
+
+def test_a_cluster_that_is_watched_is_put_aside_in_its_row(admin_client: Client, cluster: Cluster) -> None:
+    assert leases.take(cluster="shop", holder="a:1", now=now_ms()) is not None
+    told = admin_client.get(page_of(cluster, "delete")).content.decode()
+    assert "Put the cluster aside first" in told
+
+    row = {"namesrv": cluster.namesrv, "is_read_only": "on", "is_aside": "on", "reason": "mistyped"}
+    admin_client.post(page_of(cluster, "change"), row)
+
+    assert Cluster.objects.get().is_aside
+    shown = admin_client.get(page_of(cluster, "change")).content.decode()
+    assert re.search(r'<input[^>]*id="id_is_aside"[^>]*checked', shown)
+    admin_client.post(page_of(cluster, "delete"), {"post": "yes", "reason": "mistyped"})
+    assert not Cluster.objects.exists()

@@ -64,6 +64,27 @@ def test_a_cluster_that_is_put_aside_stays_aside_when_it_is_changed(cluster: Clu
     assert Cluster.objects.filter(ASIDE, is_read_only=False).exists()
 
 
+def test_a_cluster_that_is_watched_is_put_aside_and_then_removed(cluster: Cluster) -> None:
+    epoch = leases.take(cluster="shop", holder="a:1", now=T0)
+    assert epoch is not None
+    assert "Put the cluster aside first" in obstacle_to_removing(cluster=Cluster.objects.get(), now=T0)
+
+    change(cluster=cluster.pk, namesrv=cluster.namesrv, is_read_only=cluster.is_read_only, is_aside=True, by=ADA)
+
+    assert noted()[3] == {"reason": "it moved", "put aside": {"before": False, "after": True}}
+    assert leases.take(cluster="shop", holder="a:1", now=T0) is None
+    remove(cluster=cluster.pk, by=ADA)
+    assert not Cluster.objects.exists()
+
+
+def test_what_was_put_aside_is_taken_back(cluster: Cluster) -> None:
+    leases.put_aside(clusters=Cluster.objects.all())
+
+    change(cluster=cluster.pk, namesrv=cluster.namesrv, is_read_only=cluster.is_read_only, is_aside=False, by=ADA)
+
+    assert leases.take(cluster="shop", holder="a:1", now=T0) is not None
+
+
 def test_a_cluster_is_not_removed_while_it_is_watched(cluster: Cluster) -> None:
     epoch = leases.take(cluster="shop", holder="watch-1:42", now=T0)
     assert epoch is not None

@@ -36,7 +36,7 @@ def test_what_is_given_back_and_what_a_dead_one_has_is_free_at_once(cluster: Clu
     assert cluster.pk
 
 
-def test_what_is_put_aside_is_nobodys_until_somebody_takes_it_again(cluster: Cluster) -> None:
+def test_what_is_put_aside_is_nobodys_until_somebody_expects_a_watcher(cluster: Cluster) -> None:
     epoch = take(cluster="shop", holder="a:1", now=T0)
     assert epoch is not None
     assert not Cluster.objects.get().is_aside
@@ -47,6 +47,7 @@ def test_what_is_put_aside_is_nobodys_until_somebody_takes_it_again(cluster: Clu
     cluster.refresh_from_db()
     assert (cluster.is_aside, cluster.lease_epoch, Cluster.objects.filter(ASIDE).count()) == (True, 2, 1)
     assert not renew(cluster="shop", epoch=epoch, now=T0 + 1)
+    assert take(cluster="shop", holder="a:1", now=T0 + 1) is None
     expect(clusters=Cluster.objects.all())
     assert not Cluster.objects.get().is_aside
     assert take(cluster="shop", holder="b:2", now=T0 + 2) == 3

@@ -10,7 +10,7 @@ from django.db.utils import ConnectionHandler
 from django.test import override_settings
 
 from dashboard.audit.models import AuditEntry
-from dashboard.clusters.leases import take
+from dashboard.clusters.leases import put_aside, take
 from dashboard.clusters.models import ASIDE, Cluster
 from dashboard.common import catalogues
 from dashboard.config.env import read_database
@@ -274,3 +274,5 @@ def test_the_demo_is_watched_only_where_it_runs() -> None:
 
     assert clusters_to_watch(has_demo=True) == {"demo": True, "shop": False}
     assert clusters_to_watch(has_demo=False) == {"shop": False}
+    put_aside(clusters=Cluster.objects.filter(name="shop"))
+    assert clusters_to_watch(has_demo=False) == {}
