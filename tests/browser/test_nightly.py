@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 from pytest_django import Settings
 
 from dashboard.history import ordering
@@ -31,6 +31,11 @@ TALKATIVE = {
 }  # fmt: skip
 TOO_WIDE = """() => [...document.querySelectorAll('[role=region]')]
     .filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.ariaLabel)"""
+LINES_OF_NAMES = """() => [...document.querySelectorAll('td[data-name=group]')].map((cell) => {
+    const text = document.createRange();
+    text.selectNodeContents(cell);
+    return text.getClientRects().length;
+})"""
 STORED = "() => { try { return document.cookie } catch { return 'out of reach' } }"
 
 
@@ -58,6 +63,23 @@ def test_a_report_draws_its_charts_and_reaches_nothing_of_ours(page: Page, tmp_p
     expect(page.get_by_role("region", name="Groups", exact=True)).to_be_visible()
     assert page.evaluate(TOO_WIDE) == []
     assert page.evaluate(STORED) == "out of reach"
+
+
+def test_a_group_is_named_in_one_line_and_a_name_without_end_widens_nothing(chromium: Browser, tmp_path: Path) -> None:
+    note(tmp_path)
+    named = chromium.new_page(viewport={"width": 1280, "height": 900})
+    put(tmp_path, "costs", *({**COST, **TALKATIVE, "group": name} for name in ("g_orderly_ord", "g_orders_cut")))
+    named.set_content(written(read_report(tmp_path)))
+
+    assert named.evaluate(LINES_OF_NAMES) == [1] * 4
+    assert named.evaluate(TOO_WIDE) == []
+
+    put(tmp_path, "costs", {**COST, "group": "g" * 255, "pause_ms": 9_999_999}, day="2026-11-22")
+    for width in (1280, 390):
+        named.set_viewport_size({"width": width, "height": 900})
+        named.set_content(written(read_report(tmp_path)))
+        assert named.evaluate("document.documentElement.scrollWidth") <= width
+    named.close()
 
 
 def test_the_form_that_orders_a_run_fits_on_a_phone(

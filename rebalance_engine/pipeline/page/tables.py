@@ -30,7 +30,8 @@ from rebalance_engine.pipeline.wording import (
 )
 
 MOST_ROWS = 50
-LONG = 24  # characters, from which on a column needs more room than others
+LONG = 24  # characters, beyond which a column needs more room than others
+WORD = 10  # characters of one word: a longer one, as a group's name, would be broken in the room of others
 
 
 def tables_of(report: Report) -> list[tuple[str, str, str]]:
@@ -210,4 +211,5 @@ def _cell(value: object, name: str, kind: str) -> str:
 def _kind(column: Sequence[object]) -> str:
     if all(isinstance(cell, int | float) or cell in (None, "") for cell in column):
         return " class='number'"
-    return " class='long'" if any(len(str(cell)) > LONG for cell in column) else ""
+    is_long = any(len(text) > LONG or max(map(len, text.split()), default=0) > WORD for text in map(str, column))
+    return " class='long'" if is_long else ""

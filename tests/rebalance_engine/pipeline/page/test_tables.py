@@ -64,6 +64,13 @@ def test_long_texts_have_room_and_what_is_said_of_no_group_has_none(tmp_path: Pa
     assert "members unknown" not in told
 
 
+def test_a_name_that_is_one_long_word_has_room(tmp_path: Path) -> None:
+    note(tmp_path)
+    put(tmp_path, "costs", {**COST, "group": "g_orderly_ord"}, {**COST, "group": "shop"})
+
+    assert "<td class='long' data-name='group'>g_orderly_ord</td>" in tables(tmp_path)["groups"]
+
+
 def test_below_a_table_stands_what_its_columns_mean_and_no_others(folder: Path) -> None:
     """Of a broker to which no send failed nothing is said of how long these took."""
     put(folder, "brokers", {**BROKER, "broker": "east", "isolations": 1, "isolated_ms": 2_000})
