@@ -91,7 +91,8 @@ def found(report: Report) -> list[str]:
 def _counted(report: Report) -> str:
     numbers = (len(by_group(report.costs)), report.round_count, report.handoff_count)
     least = "at least " if report.handoff_count and any(row.get("unheard") for row in report.costs) else ""
-    words = zip(("", "", least), numbers, ("group", "round", "handoff"), strict=True)
+    about = "about " if report.clocks and report.costs else ""  # some may never have been: that is no bound
+    words = zip(("", about, about or least), numbers, ("group", "round", "handoff"), strict=True)
     told = ", ".join(f"{bound}{counted(count, word)}" for bound, count, word in words)
     more = counted(len({row["group"] for row in report.models}), "group") if report.models else ""
     return f"{told}{f'; {more} whose queues have no owners' if more else ''}"
@@ -155,7 +156,8 @@ def clocks_apart(report: Report) -> list[str]:
 
 CLOCKS_APART = (
     "clocks of hosts differ: times are told as each log has them; of what lies between two hosts' lines the bounds are"
-    " wider by as much:"
+    " wider by as much; of groups with members there rounds, handoffs, loads, idle time and what was held during a"
+    " shutdown are in doubt: some may be missing, and some may never have been:"
 )
 
 

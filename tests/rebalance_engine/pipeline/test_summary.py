@@ -4,7 +4,7 @@ from rebalance_engine.pipeline.page import page
 from rebalance_engine.pipeline.reports import by_group, read_backtest, read_report
 from rebalance_engine.pipeline.sources import CUT
 from rebalance_engine.pipeline.summary import IN_HOLES, advice, summary
-from tests.rebalance_engine.pipeline.test_reports import BROKER, COST, LOOKED, folder, note, put
+from tests.rebalance_engine.pipeline.test_reports import BROKER, COST, HANDOFF, LOOKED, folder, note, put
 
 __all__ = ["folder"]
 
@@ -189,6 +189,23 @@ def test_clients_that_could_not_be_told_apart_are_named_as_unknown(tmp_path: Pat
     at = told.index("  web1, web1/logs: 3 clients of g")
     assert told[at + 1] == ""
     assert "<li class=below>web1, web1/logs: 3 clients of g</li>" in page(report)
+
+
+def test_where_clocks_differ_counts_are_about_and_what_they_are_made_from_in_doubt(tmp_path: Path) -> None:
+    """What is missing and what never was may be more than each other: not even *at least* holds then."""
+    note(tmp_path)
+    put(tmp_path, "costs", {**COST, "group": "g", "unheard": 1})
+    put(tmp_path, "handoffs", {**HANDOFF, "group": "g"})
+    before = flat(summary(read_report(tmp_path)))
+    put(tmp_path, "clocks", {"host": "web1", "broker_host": "b", "at_ms": 0, "least_ms": 17_000, "most_ms": 21_000})
+
+    report = read_report(tmp_path)
+
+    assert before.startswith("1 group, 0 rounds, at least 1 handoff.")
+    assert flat(summary(report)).startswith("1 group, about 0 rounds, about 1 handoff.")
+    doubt = "handoffs, loads, idle time and what was held during a shutdown are in doubt"
+    assert doubt in flat(summary(report))
+    assert doubt in page(report)
 
 
 def test_holes_in_clients_logs_are_counted_and_named(tmp_path: Path) -> None:
