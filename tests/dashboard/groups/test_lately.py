@@ -284,7 +284,7 @@ def test_of_before_the_first_look_at_a_group_nothing_is_told(cluster: Cluster) -
 
     assert (each.first_at, each.known_since) == (T0 + first + 500, T0 + first + 500)
     assert cells_of(each)["overlap"]["text"] == "0"
-    assert (cells_of(each)["overlap"]["mark"], cells_of(each)["overlap"]["below"]) == ("bound", "since 22:32:20")
+    assert (cells_of(each)["overlap"]["mark"], cells_of(each)["overlap"]["below"]) == ("exact", "since 22:32:20")
     assert lately_at(NOW + WINDOW_MS).first_at is None
     Cluster.objects.update(watched_at=T0 + first)
     assert lately_at(NOW).unowned is None
