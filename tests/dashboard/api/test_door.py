@@ -18,7 +18,7 @@ from tests.dashboard.story import T0
 
 @pytest.fixture
 def group(cluster: Cluster) -> Group:
-    Cluster.objects.update(is_read_only=False)
+    Cluster.objects.update(is_read_only=False, watched_at=now_ms())
     return Group.objects.create(pk=1, cluster=cluster, name="g", added_at=T0)
 
 
