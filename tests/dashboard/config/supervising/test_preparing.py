@@ -154,7 +154,7 @@ def test_tables_that_are_up_to_date_are_left_alone() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_each_step_of_the_tables_is_shown() -> None:
-    call_command("migrate", "push", "0001", verbosity=0)
+    call_command("migrate", "audit", "0001", verbosity=0)
     told = Told()
 
     prepare_tables(told)
