@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from django.db.models import F, Q
 
 from dashboard.groups.models import Group, Holding
-from dashboard.groups.owned import BOUNDS
+from dashboard.groups.owned import BOUNDS, may_have_begun
 from dashboard.groups.queries import queues_of
 from dashboard.push.messages import GroupState
 from dashboard.push.runs import unpack
@@ -55,9 +55,9 @@ def corrected_at(*, group: Group, state: GroupState, at: int) -> Corrected:
 
 def _had(group: Group, state: GroupState, at: int) -> tuple[set[Pair], set[Pair]] | None:
     """Give who may have had which queue at an instant, and who had it for certain; None: too much is known of it."""
-    may_have_begun = Q(at__lte=at) | Q(at_low__lte=at) | Q(at_low=None)
     may_have_had = Q(until=None) | Q(until__gte=at) | Q(until_high__gte=at) | Q(until_high=None)
-    rows = Holding.objects.filter(may_have_begun, may_have_had, group=group).annotate(told=F("member__held_seen_at"))
+    of_then = Holding.objects.filter(may_have_begun(at), may_have_had, group=group)
+    rows = of_then.annotate(told=F("member__held_seen_at"))
     spans = list(rows.values_list("member__client_id", *PLACE, *BOUNDS, "told")[:MOST_SPANS])
     if len(spans) == MOST_SPANS:
         return None

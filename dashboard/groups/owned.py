@@ -164,8 +164,7 @@ def spans_of(group: Group, since: int, until: int, orphans: Iterable[Held] = ())
     ``until`` may have had it by then, if nothing shows that he had not.
     """
     of_group = Holding.objects.filter(Q(queue__gone_at=None) | Q(queue__gone_at__gt=since), group=group)
-    may_have_begun = Q(at__lte=until) | Q(at_low__lte=until) | Q(at_low=None)
-    recent = of_group.filter(Q(until=None) | Q(until__gte=since), may_have_begun)
+    recent = of_group.filter(Q(until=None) | Q(until__gte=since), may_have_begun(until))
     rows = recent.annotate(told=F("member__held_seen_at")).values_list("queue_id", "member_id", *BOUNDS, "told")
     spans = [
         Bounded(queue, member, at, at_low, at_high, end, end_low, end_high, at if told is None else told)
@@ -179,6 +178,11 @@ def spans_of(group: Group, since: int, until: int, orphans: Iterable[Held] = ())
     queues = {span.queue for span in spans} | {orphan.queue for orphan in orphans}
     gone = disputed(away_since(clusters=[group.cluster_id], queues=queues, since=since), group)
     return spans, gone, len(spans) < MOST_SPANS
+
+
+def may_have_begun(by: int) -> Q:
+    """Choose holdings that somebody may have had by an instant: seen by then, or nothing shows that he had them not."""
+    return Q(at__lte=by) | Q(at_low__lte=by) | Q(at_low=None)
 
 
 def ended_at(queue: int, last: int, lost: int | None, high: int | None) -> Bounded:
