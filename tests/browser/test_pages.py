@@ -188,7 +188,7 @@ def test_the_keyboard_goes_everywhere(turn: Turn, page: Page) -> None:
     page.keyboard.press("Escape")
     page.keyboard.press("j")
     page.keyboard.press("Enter")
-    expect(page.locator("#time-bar svg")).to_be_visible()
+    expect(page.locator("#time-bar > svg")).to_be_visible()  # drawn by the script, in place of the first paint's
     page.keyboard.press("o")
     expect(page.locator("#paragraph")).to_contain_text("C joined.")
     page.wait_for_load_state("load")  # likewise below: keys are somebody's once the modules are there

@@ -33,7 +33,7 @@ DATA = re.compile(r"<div class=\"readonly\">.*?</div>|<bdi>.*?</bdi>|alt=\"[^\"]
 # Names of RocketMQ, of SQL and of keyboards, that the pages of the admin have besides; and of this story.
 NAMES = re.compile(
     r"\b(BROADCASTING|CLUSTERING|Command|Control|LDAP|Mac|NULL|TAG|consumeEnable|false|host|port)\b"
-    r"|\bnotifyConsumerIdsChangedEnable\b|admin@example\.com|\beka_[\w-]{6}",
+    r"|\bnotifyConsumerIdsChangedEnable\b|\bmanage\.py up\b|admin@example\.com|\beka_[\w-]{6}",
     re.ASCII,
 )
 

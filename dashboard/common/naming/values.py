@@ -113,6 +113,8 @@ EXPLANATIONS = frozenset(
         gettext_noop("the look that its own words above are from"),
         gettext_noop("the subject, or its digest where it is long"),
         gettext_noop("what its author was warned of, a line each"),
+        gettext_noop("what the last whole sweep asked in vain"),
+        gettext_noop("what the last whole sweep did not get to"),
         gettext_noop("what the target was computed by; empty is unknown"),
         gettext_noop("when any server answered last; NULL is never"),
         gettext_noop("when anything of it answered last"),
