@@ -31,8 +31,8 @@ def holes_of(spans: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
 
     In between no line is: hole_ms is that of the last one before, heard_ms that of the first one after. That a member
     had some queue before, and persists some at once after without having taken it anew, shows that lines are missing:
-    the same, or another one, if it gave all away in the hole. So does that a process which goes on neither persists nor
-    removes what it persisted to the last.
+    the same; or another one, not waiting for its first message, if it gave all away in the hole. So does that a process
+    which goes on neither persists nor removes what it persisted to the last.
 
     Args:
         spans: as ``SPANS``.
@@ -93,11 +93,13 @@ def _proved(silent: DataFrame, lasting: DataFrame, events: DataFrame) -> DataFra
     goes_on = (F.col("layout") == JAVA5.name) & (F.col("reached_ms") > F.col("heard_ms") + UNKEPT_MS)
     never_again = F.coalesce("again_ms", "removed_ms", "added_ms").isNull() & F.col("lasts").isNotNull() & goes_on
     let_go = was_had & (F.col("hole_ms") - F.col("kept_ms") < PERSISTS_WITHIN_MS) & never_again
+    # What is taken and was not consumed from yet is persisted by nobody: that it is later proves nothing of others.
+    may_wait = was_had & F.col("had_ms").isNotNull() & F.col("kept_ms").isNull()
+    shown = {"had": had, "has": has & is_held & ~may_wait, "kept": had & has & is_held, "let_go": let_go}
     signs = told.groupBy(*HOLE).agg(
-        *(F.max(F.coalesce(is_so, F.lit(False))).alias(name) for name, is_so in
-          {"had": had, "has": has & is_held, "let_go": let_go}.items())
-    )  # fmt: skip
-    return signs.where((F.col("had") & F.col("has")) | F.col("let_go")).select(*HOLE)
+        *(F.max(F.coalesce(sign, F.lit(False))).alias(name) for name, sign in shown.items())
+    )
+    return signs.where((F.col("had") & F.col("has")) | F.col("kept") | F.col("let_go")).select(*HOLE)
 
 
 def table_of(spans: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
