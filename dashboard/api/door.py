@@ -15,7 +15,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from dashboard.api import tokens
-from dashboard.api.errors import is_of_the_api, refused
+from dashboard.api.errors import database_away, is_of_the_api, refused
 from dashboard.api.models import ApiToken
 from dashboard.common.clock import now_ms
 
@@ -65,11 +65,12 @@ class ApiMiddleware:
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
         """Say of a database that does not answer, or is locked for too long, that it is a matter of time."""
-        if not isinstance(exception, OperationalError) or not is_of_the_api(request):
+        if not isinstance(exception, OperationalError):
             return None
         logger.warning("%s %s is answered with 503: %s", request.method, request.path_info[:200], exception)
-        told = refused(503, f"the database does not answer now; needed is to ask again, in {ASK_AGAIN_S} s or later")
+        told = database_away(request, ASK_AGAIN_S)
         told["Retry-After"] = str(ASK_AGAIN_S)
+        told._has_been_logged = True  # type: ignore[attr-defined] # Django's own mark; else it is an error besides
         return told
 
 

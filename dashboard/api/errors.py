@@ -11,6 +11,7 @@ from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.urls import Resolver404
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import get_language_from_request, override
@@ -88,6 +89,13 @@ def failed(request: HttpRequest) -> HttpResponse:
     if is_of_the_api(request):
         return refused(500, "the control room failed here; its log says how")
     return defaults.server_error(request)
+
+
+def database_away(request: HttpRequest, again_s: int) -> HttpResponse:
+    """Answer 503; a page asks nothing more of the database for it."""
+    if is_of_the_api(request):
+        return refused(503, f"the database does not answer now; needed is to ask again, in {again_s} s or later")
+    return HttpResponse(render_to_string("503.html", {"n": again_s}), status=503)
 
 
 def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponseBase:

@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -16,6 +17,7 @@ from django.utils.translation import gettext_lazy
 from dashboard.clusters import changing
 from dashboard.clusters.changing import LONGEST_REASON
 from dashboard.clusters.models import (
+    ASIDE,
     Broker,
     Canary,
     Cluster,
@@ -87,13 +89,29 @@ class ClusterForm(forms.ModelForm[Cluster]):
             raise ValidationError(in_words(str(error))) from None
 
 
+class Aside(admin.SimpleListFilter):
+    """Clusters that are put aside, or are not."""
+
+    title = gettext_lazy("put aside")
+    parameter_name = "aside"
+
+    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Cluster]) -> list[tuple[str, str]]:  # noqa: ARG002 - Django's names
+        """Give what can be chosen."""
+        return [("1", _("Yes")), ("0", _("No"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Cluster]) -> QuerySet[Cluster]:  # noqa: ARG002 - Django's name
+        """Keep those."""
+        chosen = {"1": ASIDE, "0": ~ASIDE}.get(self.value() or "")
+        return queryset if chosen is None else queryset.filter(chosen)
+
+
 @admin.register(Cluster)
 class ClusterAdmin(Addressed[Cluster]):
     """Clusters: the one table here that people write, with a reason, and audited."""
 
     form = ClusterForm
-    list_display = ["name", "namesrv", "is_demo", "is_read_only", "lease_holder", "lease_epoch"]
-    list_filter = ["is_demo", "is_read_only"]
+    list_display = ["name", "namesrv", "is_demo", "is_read_only", "aside", "lease_holder", "lease_epoch"]
+    list_filter = ["is_demo", "is_read_only", Aside]
     search_fields = ["name", "namesrv"]
     readonly_fields = ["is_demo", "added", "lease_holder", "lease_epoch", "lease_ends", "watched"]
 
@@ -113,6 +131,8 @@ class ClusterAdmin(Addressed[Cluster]):
         by = _author(request, form.cleaned_data["reason"])
         if change:
             is_aside = form.cleaned_data["is_aside"]
+            if is_aside and not obj.is_aside:
+                messages.info(request, _("Its watcher ends within seconds; the cluster may be deleted now."))
             changing.change(
                 cluster=obj.pk, namesrv=obj.namesrv, is_read_only=obj.is_read_only, by=by, is_aside=is_aside
             )
@@ -139,6 +159,9 @@ class ClusterAdmin(Addressed[Cluster]):
         self, request: HttpRequest, object_id: str, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         """Ask for the reason; say why not, where something is in the way by now."""
+        if self.get_object(request, object_id) is None:
+            messages.warning(request, _("There is no such cluster; somebody may have deleted it."))
+            return redirect("admin:clusters_cluster_changelist")
         try:
             return super().delete_view(request, object_id, {"longest_reason": LONGEST_REASON, **(extra_context or {})})
         except changing.Refused as refusal:
@@ -148,6 +171,11 @@ class ClusterAdmin(Addressed[Cluster]):
     def delete_model(self, request: HttpRequest, obj: Cluster) -> None:
         """Delete it in order."""
         changing.remove(cluster=obj.pk, by=_author(request, request.POST.get("reason", "")))
+
+    @admin.display(description=gettext_lazy("put aside"), boolean=True)
+    def aside(self, row: Cluster) -> bool:
+        """Tell whether nobody watches it by order."""
+        return row.is_aside
 
     @admin.display(description=in_utc(COLUMNS["added_at"]))
     def added(self, row: Cluster) -> str:

@@ -1,4 +1,4 @@
-"""Every page about a group, from the routing tables, where group, topic, broker and clients want to pose as others."""
+"""Every page about a group, and of the Django admin, where group, topic, broker and clients want to pose as others."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import re
 from dataclasses import replace
 
 import pytest
+from django.contrib import admin
+from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
 
 from dashboard.clusters.models import Cluster
 from dashboard.groups.models import Group
@@ -37,8 +40,7 @@ def hostile(cluster: Cluster) -> Group:
 
 
 def test_no_page_says_what_turns_or_hides(client: Client, hostile: Group) -> None:
-    admin = person(Role.ADMIN)
-    client.force_login(admin)
+    client.force_login(person(Role.ADMIN))
     said = {}
     for address, each in ALL:
         if is_open(each.callback) or is_of_djangos_admin(each.callback):
@@ -58,3 +60,19 @@ def test_no_page_says_what_turns_or_hides(client: Client, hostile: Group) -> Non
 def _without_values(page: str) -> str:
     """Leave out what a form sends back: it has to be the name itself."""
     return re.sub(r'<(option|input)[^>]* value="[^"]*"', r"<\1", page)
+
+
+@pytest.mark.usefixtures("hostile")
+def test_no_page_of_the_admin_says_what_turns_or_hides(client: Client, admin_user: User) -> None:
+    client.force_login(admin_user)
+    said = {}
+    for model in admin.site._registry:
+        at = f"admin:{model._meta.app_label}_{model._meta.model_name}"
+        row = model._default_manager.first()
+        rows = [] if row is None else [reverse(f"{at}_change", args=[row.pk])]
+        for address in (reverse(f"{at}_changelist"), *rows):
+            page = _without_values(client.get(address).content.decode())
+            said[address] = sorted({ascii(found) for found in HARMFUL.findall(page)})
+
+    assert len(said) > 30
+    assert {address: found for address, found in said.items() if found} == {}

@@ -211,7 +211,7 @@ class Supervisor:
                     raise ValueError(f"{child.name} is there already; a name is given once")
                 self._records[child.name] = _Record(child, since=at, is_wanted=not self.is_stopping)
             case Removed(name):
-                self._records[name].is_wanted = False
+                return self._removed(self._records[name])
             case Reached(name):
                 self._reached(name, at)
             case Answered(name):
@@ -248,6 +248,11 @@ class Supervisor:
         record.failures = min(record.failures + 1, 30)
         record.enter(State.PAUSING, at, at + pause)
         yield Say(f"{name} ended ({how_it_ended(status)}); it starts again in {pause / 1_000:g} s")
+
+    def _removed(self, record: _Record) -> Iterable[Effect]:
+        if record.is_wanted:
+            record.is_wanted = False
+            yield Say(f"{record.child.name} is wanted no more, and is ended")
 
     def _stop(self, at: int) -> Iterable[Effect]:
         again = self.is_stopping

@@ -108,6 +108,23 @@ def test_a_database_that_does_not_answer_is_a_matter_of_time(strict: Client, mon
     assert answer.json() == {"problem": "the database does not answer now; needed is to ask again, in 10 s or later"}
 
 
+def test_a_page_says_likewise_what_was_not_stored_and_errors_are_logged_once(
+    client: Client, group: Group, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def locked(**_: object) -> None:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(asking, "ask", locked)
+    client.force_login(person(Role.OPERATOR))
+
+    with caplog.at_level("WARNING"):
+        answer = client.post(f"/groups/{group.pk}/order", {"reason": "to see"})
+
+    assert (answer.status_code, answer["Retry-After"]) == (503, "10")
+    assert "What you sent is not stored" in answer.content.decode()
+    assert [(each.name, each.levelname) for each in caplog.records] == [("dashboard.api.door", "WARNING")]
+
+
 def test_who_asks_for_the_head_alone_gets_it(client: Client, group: Group) -> None:
     client.force_login(person(Role.VIEWER))
 

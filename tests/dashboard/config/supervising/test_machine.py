@@ -172,6 +172,8 @@ def test_a_removed_child_is_stopped_alone_and_may_come_again() -> None:
     told = Told(DEMO, REDIS)
 
     assert told.hear(Removed("demo")) == [Terminate("demo")]
+    assert told.words[-1] == "demo is wanted no more, and is ended"
+    assert told.hear(Removed("demo")) == []
     assert told.hear(Exited("demo", 0)) == []
     assert told.hear(Added(DEMO)) == [Launch("demo")]
     with pytest.raises(ValueError, match="demo is there already"):
