@@ -9,7 +9,7 @@ from ninja import Schema
 from dashboard.api.shapes import Bounds, Instant, Text, Unknown, When
 from dashboard.groups.beyond import Beyond
 from dashboard.groups.ending import moved_so_far
-from dashboard.groups.lanes import Lane
+from dashboard.groups.lane import Lane
 from dashboard.groups.lasting import Lasting
 from dashboard.groups.models import Handoff, Round, RoundCause
 from dashboard.groups.pictured import Load
@@ -96,10 +96,11 @@ class RoundOut(RoundRow):
     """One round as its page has it; ``sentence`` can be pasted into a report.
 
     ``longest_unowned`` and ``longest_overlap`` are of queues that had no owner, or two, for certain, in its time; each
-    lasts while ``is_unowned_lasting``, ``is_overlap_lasting``. What two had from before it, or beyond it, is told with
-    all of that. In as many as ``unowned_perhaps_queues`` and ``overlap_perhaps_queues`` besides it is possible and not
-    known, for so many ms at most, or nobody knows how many. ``longest_unowned`` or ``longest_overlap`` null: of none
-    it is known for certain, and where ``unowned_perhaps_queues`` or ``overlap_perhaps_queues`` is 0 too, none was seen.
+    lasts while ``is_unowned_lasting``, ``is_overlap_lasting``. What two had beyond it is told with all of that;
+    ``overlap_older_queues`` had two since before it, which no longest tells. In as many as ``unowned_perhaps_queues``
+    and ``overlap_perhaps_queues`` besides it is possible and not known, for so many ms at most, or nobody knows how
+    many. ``longest_unowned`` or ``longest_overlap`` null: of none it is known for certain, and where
+    ``unowned_perhaps_queues`` or ``overlap_perhaps_queues`` is 0 too, none was seen.
     What an earlier round let go, and nobody had taken when this one began, is told by that one alone, to its end.
     Of the queues without owner ``unowned_unmoved_queues`` had none before it either, as far as is known: they are not
     among its ``handoffs``, the number of rows of ``/moves``. Of ``beyond_count`` of the queues of these figures
@@ -134,6 +135,7 @@ class RoundOut(RoundRow):
     unowned_perhaps_most: int | None
     longest_overlap: Bounds | None
     overlap_queues: int
+    overlap_older_queues: int
     is_overlap_lasting: bool
     overlap_perhaps_queues: int
     overlap_perhaps_most: int | None

@@ -29,16 +29,17 @@ from dashboard.api.round_shapes import (
 from dashboard.api.shapes import UNTIL, Bounds, Instant, Page, Paging, in_order
 from dashboard.api.site import reads
 from dashboard.common.clock import now_ms
-from dashboard.groups import owned, past_story, story
+from dashboard.groups import past_story, story
 from dashboard.groups import rounds as read
-from dashboard.groups.beyond import Beyond, beyond, count_unmoved, has_outlasted, let_go_in
+from dashboard.groups.account import account_of, figures_of
+from dashboard.groups.beyond import Beyond, beyond, let_go_in
 from dashboard.groups.doubts import NO_DOUBTS, all_doubts_of, less
 from dashboard.groups.elsewhere import own_of
 from dashboard.groups.handoffs import UNKNOWN_PAUSE
 from dashboard.groups.lanes import lanes_of
 from dashboard.groups.lasting import lasting_handoffs
-from dashboard.groups.left_open import left_open
 from dashboard.groups.models import Handoff, Round, RoundCause
+from dashboard.groups.paragraph import sentence_of
 from dashboard.groups.pictured import loads_of
 from dashboard.groups.twice import Totals, add_up, twice_in
 from dashboard.groups.views import find_group
@@ -79,20 +80,10 @@ def one_round(request: HttpRequest, pk: int, number: int, asked: Query[Instantly
     """
     row, now = _find(request, pk, number), now_ms()
     if not asked.at:
-        shares = owned.shares_in(row=row, now=now)
-        lanes = lanes_of(row, now=now, shares=shares)
-        twice = add_up(lanes=lanes, known=twice_in(row=row, lanes=lanes).values())
-        own = own_of(row=row, shares=shares, here=let_go_in(lanes), now=now)
-        rest = beyond(shares=own.shares, lanes=lanes)
-        worst = {
-            **story.worst(lanes, own.shares, is_untold=row.is_left_untold),
-            **own.figures,
-            "has_outlasted": has_outlasted(row, lanes),
-            "twice": twice.count,
-            **count_unmoved(rest),
-            "left_open": left_open(row),
-        }
-        return _round(row, worst, read.causes_of(row), rest, now, twice)
+        told = account_of(row=row, now=now)
+        twice = add_up(lanes=told.lanes, known=twice_in(row=row, lanes=told.lanes).values())
+        worst = figures_of(row=row, account=told, twice=twice.count)
+        return _round(row, worst, read.causes_of(row), told.rest, now, twice)
     row, at = _then(row, asked.at, now), instant_asked(asked.at, now)
     lanes, shares = past_story.lanes_at(row=row, at=at, now=now), past_story.shares_at(row=row, at=at)
     own = own_of(row=row, shares=shares, here=let_go_in(lanes), now=at)
@@ -138,7 +129,7 @@ def _round(
     return RoundOut(
         **out.model_dump(),
         at=now,
-        sentence=read.sentence_of(row, worst, now=now),
+        sentence=sentence_of(row, worst, now=now),
         waits_for=(row.waits_for or None) if row.closed_at is None else None,
         members_before=row.members_before,
         members_after=row.members_after,
@@ -155,6 +146,7 @@ def _round(
         unowned_perhaps_most=_most(worst["unowned_perhaps"]),
         longest_overlap=_bounds(worst["overlap"]),
         overlap_queues=int(str(worst["overlap_queues"])),
+        overlap_older_queues=int(str(worst["overlap_older_queues"])),
         is_overlap_lasting=bool(worst["is_shared"]),
         overlap_perhaps_queues=int(str(worst["overlap_perhaps_queues"])),
         overlap_perhaps_most=_most(worst["overlap_perhaps"]),

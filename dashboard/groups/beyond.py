@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from django.utils.translation import gettext as _
 
 from dashboard.groups.elsewhere import Place
-from dashboard.groups.lanes import Lane
+from dashboard.groups.lane import Lane
 from dashboard.groups.models import Round
 from dashboard.groups.owned import places_of
-from dashboard.groups.shares import Lasted, Share
+from dashboard.groups.shares import NO_TIMES, Lasted, Share, Times
 
 MOST_SHOWN = 60
 Within = tuple[int, int | None]
@@ -27,7 +27,10 @@ BESIDE = "another round tells of it, or who took it let it go again"
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """One queue: how long nobody had it, and two, in ms, at least and at most (None: unknown); ``why`` in English."""
+    """One queue: how long nobody had it, and two, in ms, at least and at most (None: unknown); ``why`` in English.
+
+    ``times`` say when. ``is_lasting``: nobody, or two, have it still.
+    """
 
     topic: str
     broker: str
@@ -37,6 +40,14 @@ class Beyond:
     is_perhaps_gap: bool
     is_perhaps_overlap: bool
     why: tuple[str, ...]
+    times: Times = NO_TIMES
+    is_lasting: bool = False
+
+    @property
+    def weight(self) -> tuple[int, int, int]:
+        """What makes it worse than another, or than a handoff, as ``Lane.weight`` does."""
+        known = max(self.unowned[0], self.overlap[0])
+        return int(self.is_lasting), int(known > 0), known or max(self.unowned[1] or 0, self.overlap[1] or 0)
 
     @property
     def reasons(self) -> list[str]:
@@ -66,7 +77,9 @@ def beyond(*, shares: Mapping[int, Share], lanes: Sequence[Lane]) -> list[Beyond
         if place not in told:
             rows.append(_row(place, counted[pk]))
         elif place not in twice and _has_two(counted[pk]):
-            rows.append(_row(place, replace(counted[pk], unowned=Lasted())))
+            share = counted[pk]
+            times = replace(share.times, nobody=(), perhaps_nobody=())
+            rows.append(_row(place, replace(share, unowned=Lasted(), is_lasting=False, times=times)))
     return sorted(rows, key=lambda row: (-max(row.unowned[0], row.overlap[0]), row.topic, row.broker, row.queue_id))
 
 
@@ -113,6 +126,8 @@ def _row(place: tuple[str, str, int], share: Share) -> Beyond:
         is_perhaps_gap=share.is_perhaps_gap,
         is_perhaps_overlap=share.is_perhaps_overlap,
         why=tuple(_why(share)),
+        times=share.times,
+        is_lasting=(share.is_gap and share.is_lasting) or (share.is_overlap and share.is_shared),
     )
 
 

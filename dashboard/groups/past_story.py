@@ -10,7 +10,8 @@ from django.db.models import Max, Min, Q, QuerySet
 
 from dashboard.clusters.models import Broker
 from dashboard.groups import story
-from dashboard.groups.lanes import Lane, lanes_of
+from dashboard.groups.lane import Lane
+from dashboard.groups.lanes import lanes_of
 from dashboard.groups.models import Group, Holding, Member, Presence, Round, RoundCause
 from dashboard.groups.models.rounds import RoundState
 from dashboard.groups.owned import shares_in

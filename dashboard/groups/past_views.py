@@ -69,6 +69,7 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
     shares: Mapping[int, Share] = past_story.shares_at(row=row, at=at) if row is not None else {}
     if row is not None:
         shares = own_of(row=row, shares=shares, here=beyond.let_go_in(lanes), now=at).shares
+    rest = beyond.beyond(shares=shares, lanes=lanes)
     around = past_story.around_at(group=found, state=state, lanes=lanes, at=at)
     corrected = corrected_at(group=found, state=state, at=at) if shown.is_exact else Corrected()
     window, bar = past_story.time_bar_at(group=found, at=at, asked=request.GET.get("window", ""), now=now)
@@ -79,7 +80,7 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
         "state": to_json(state),
         "time": bar,
         "around": {**around, "corrected": corrected.clients},
-        "lanes": plain_lanes(row, lanes, at),
+        "lanes": plain_lanes(row, lanes, at, rest=rest),
         "lag": lag_at(group=found, at=at),
     }
     return {
@@ -113,7 +114,7 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
         "lanes": lanes[: story.MOST_LANES],
         "lane_count": len(lanes),
         "worst": story.worst(lanes, shares),
-        **beyond.shown(beyond.beyond(shares=shares, lanes=lanes)),
+        **beyond.shown(rest),
         "window": window,
         "windows": [(name, _link(request, found, at, window=name)) for name in story.WINDOWS_MS],
         "steps": _steps(request, found, at),

@@ -73,7 +73,8 @@ def _lasted_low(row: Round, stories: Sequence[Story]) -> int:
     """Say how long, in ms, a round took at least: from when it had begun to when it had not ended, both for certain.
 
     It had begun when its cause was seen, or the first of its queues was let go or taken. It had not ended before the
-    last of them was taken, or another cause came; one that was superseded not before the cause of that may have come.
+    last of them was taken, or what closed it was, or another cause came; one that was superseded not before the cause
+    of that may have come.
     """
     assert row.closed_at is not None
     taken = [story.taken for story in stories if story.way is not Way.KEPT]
@@ -85,9 +86,17 @@ def _lasted_low(row: Round, stories: Sequence[Story]) -> int:
     else:
         causes = row.causes.filter(at__lte=row.closed_at).exclude(cause=Cause.HELD_CHANGED.value)
         ends = [each.low for each in instants if each.at <= row.closed_at]
-        ends.append(causes.aggregate(last=Max("at_low"))["last"])
+        ends += [causes.aggregate(last=Max("at_low"))["last"], *_last_seen_low(row)]
     known = [min(each, row.closed_at) for each in ends if each is not None]
     return max(0, max(known, default=begun) - begun)
+
+
+def _last_seen_low(row: Round) -> tuple[int | None, int | None]:
+    """Say when what was seen to end it, a queue taken or let go, may have been at the earliest."""
+    assert row.closed_at is not None
+    spans = Holding.objects.filter(group=row.group_id)
+    taken = spans.filter(at=row.closed_at).aggregate(low=Max("at_low"))["low"]
+    return taken, spans.filter(until=row.closed_at).aggregate(low=Max("until_low"))["low"]
 
 
 def _opened_low(group: int, number: int) -> int | None:

@@ -35,6 +35,7 @@ from dashboard.groups.bands import (
 )
 
 NONE: Intervals = ()
+Stretch = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +66,26 @@ class Lasted:
 
 
 @dataclass(frozen=True, slots=True)
+class Times:
+    """When a queue had no owner, or two, in the time of a round or over its ends: for certain, and perhaps."""
+
+    nobody: tuple[tuple[int, int], ...] = ()
+    perhaps_nobody: tuple[tuple[int, int], ...] = ()
+    two: tuple[tuple[int, int], ...] = ()
+    perhaps_two: tuple[tuple[int, int], ...] = ()
+
+
+NO_TIMES = Times()
+
+
+@dataclass(frozen=True, slots=True)
 class Share:
-    """How long one queue had no owner, and two, in a round.
+    """How long one queue had no owner, and two, in a round, and when (``times``).
 
     ``is_lasting``: it has none at the end of what is told; ``is_shared``: it has two then. ``is_doubted``: somebody
     does not answer, and may have it. ``is_older``: it had none for certain before the round too. ``is_cut``: it had two
     for longer than the round tells, from before it or beyond it; ``overlap_least`` is how long in all, in ms, at least.
+    ``is_two_older``: it had two as seen before the round already.
     ``is_unheld``: nobody is known to have had it by then, ever. ``is_lost``: who had it last was lost, and may have it.
     ``is_since_ever``: nobody knows since when it may have had two, as where the first look saw both. Of a handoff
     between two looks it may be possible that there was nobody, and that there were two, and neither known.
@@ -83,10 +98,12 @@ class Share:
     is_shared: bool = False
     is_older: bool = False
     is_cut: bool = False
+    is_two_older: bool = False
     is_since_ever: bool = False
     overlap_least: int = 0
     is_unheld: bool = False
     is_lost: bool = False
+    times: Times = NO_TIMES
 
     @property
     def overlap_within(self) -> tuple[int, int | None]:
@@ -130,6 +147,11 @@ class _Three:
 
     def lasted(self, queue: int, since: int, until: int) -> Lasted:
         return Lasted(*(_within(each.get(queue, NONE), since, until) for each in (self.low, self.seen, self.high)))
+
+    def when(self, queue: int, since: int, until: int) -> tuple[Stretch, Stretch]:
+        """Give the stretches that touch a time, whole: the certain ones; those seen, or else the possible ones."""
+        low, seen, high = (_touching(each.get(queue, NONE), since, until) for each in (self.low, self.seen, self.high))
+        return low, seen or high
 
 
 def shares_of(  # noqa: PLR0913 (what may be known of queues is much, and each has a default)
@@ -183,10 +205,12 @@ def shares_of(  # noqa: PLR0913 (what may be known of queues is much, and each h
                 is_shared=high == until and any(end == until for _, end in kinds[1][0][-1:]),
                 is_older=any(begin < window.since < end for begin, end in nobody.low.get(queue, NONE)),
                 is_cut=any(begin < own < end or begin < high < end for begin, end in two.seen.get(queue, NONE)),
+                is_two_older=any(begin < own < end for begin, end in two.seen.get(queue, NONE)),
                 is_since_ever=any(begin == EVER and end > own for begin, end in two.high.get(queue, NONE)),
                 overlap_least=_whole(two.low.get(queue, NONE), own, high),
                 is_unheld=first_at.get(queue, high) >= high,
                 is_lost=queue in lost,
+                times=Times(*nobody.when(queue, own, high), *two.when(queue, own, high)),
             )
             if share.unowned.high or share.overlap.high:
                 found[number][queue] = share
@@ -255,6 +279,10 @@ def _wide_begins(window: Window, seen: Intervals, outer: Intervals) -> Iterator[
 def _whole(intervals: Intervals, since: int, until: int) -> int:
     """Add up all of the stretches of which any lies within a time."""
     return sum(high - low for low, high in intervals if low < until and high > since)
+
+
+def _touching(intervals: Intervals, since: int, until: int) -> Stretch:
+    return tuple((low, high) for low, high in intervals if low < until and high > since)
 
 
 def _within(intervals: Intervals, since: int, until: int) -> int:

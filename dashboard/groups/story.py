@@ -12,7 +12,7 @@ from dashboard.groups import owned
 from dashboard.groups.bands import Step
 from dashboard.groups.doubts import certain_steps, merged
 from dashboard.groups.handoffs import NO_PAUSE, UNKNOWN_PAUSE, longest_pause, stood_still
-from dashboard.groups.lanes import Lane
+from dashboard.groups.lane import Lane
 from dashboard.groups.models import Group, Holding, Member, Presence, Round
 from dashboard.groups.owned import bands_of, disputes_of
 from dashboard.groups.shares import Lasted, Share
@@ -103,19 +103,21 @@ def worst(lanes: Sequence[Lane], shares: Mapping[int, Share], *, is_untold: bool
     """Give the longest time without owner and with two, each with its bounds and the number of queues.
 
     Those times are of all the queues in the round's time, whether they were handed over in it or not; where two had a
-    queue from before it or beyond it, all of that counts, and as where nobody had one from before it, the longest is
+    queue beyond it, all of that counts. Where two had it since before the round, it is counted apart
+    (``overlap_older_queues``), and its time is an earlier round's. Where nobody had one from before it, the longest is
     known at least. What is only possible is told apart: in how many queues, and how long at most (None: nobody knows).
     ``pause`` is the longest of the queues that were let go, as ``handoffs.longest_pause`` says, and at least as long as
     nobody had a queue of which no lane tells; of ``pause_unknown`` handoffs its end is not known. A handoff may have
     begun before the round may: what was possible is told as wide as the widest of ``lanes``, never less, and of all the
-    queues of which shares or lanes say it.
+    queues of which shares or lanes say it. ``from_nobody`` queues were taken that nobody had.
 
     Args:
         shares: as ``owned.shares_in`` gives them, by the rows of the queues.
         is_untold: what was let go is not known of all: there may have been a pause where none is told.
     """
     gaps = {pk: share.unowned for pk, share in shares.items() if share.is_gap}
-    twos = {pk: share.overlap_within for pk, share in shares.items() if share.is_overlap}
+    twos = {pk: share.overlap_within for pk, share in shares.items() if share.is_overlap and not share.is_two_older}
+    older = [pk for pk, share in shares.items() if share.is_overlap and share.is_two_older]
     unowned = list(gaps.values())
     maybe_gaps = {pk: share.unowned.high for pk, share in shares.items() if share.is_perhaps_gap}
     maybe_twos = {pk: share.overlap_within[1] for pk, share in shares.items() if share.is_perhaps_overlap}
@@ -124,7 +126,7 @@ def worst(lanes: Sequence[Lane], shares: Mapping[int, Share], *, is_untold: bool
     wide_unowned = _mosts((lane, lane.unowned[1]) for lane in lanes if lane.is_gap)
     wide_overlap = _mosts((lane, lane.overlap[1]) for lane in lanes if lane.is_overlap)
     unowned_perhaps = _count_of_either(maybe_gaps, maybe_unowned, known=gaps)
-    overlap_perhaps = _count_of_either(maybe_twos, maybe_overlap, known=twos)
+    overlap_perhaps = _count_of_either(maybe_twos, maybe_overlap, known=[*twos, *older])
     pauses = [(lane.place, stood_still(lane.pause, lane.unowned[0])) for lane in lanes if _has_pause(lane)]
     unmoved = {place: (low, None) for place, low in _unmoved(gaps, lanes).items()}
     still = [*pauses, *unmoved.items(), *([(None, UNKNOWN_PAUSE)] if is_untold else [])]
@@ -140,17 +142,19 @@ def worst(lanes: Sequence[Lane], shares: Mapping[int, Share], *, is_untold: bool
         "lost_queues": sum(share.is_left_by_lost for share in shares.values()),
         "overlap": _longest(list(twos.values()), wide_overlap.values()),
         "overlap_queues": len(twos),
+        "overlap_older_queues": len(older),
         "overlap_perhaps": _most([*maybe_twos.values(), *maybe_overlap.values()]) if overlap_perhaps else None,
         "overlap_perhaps_queues": overlap_perhaps,
         "pause": longest_pause([pause for _, pause in still]),
         "pause_queues": len({place for place, (low, _) in still if low}),
         "pause_unknown": sum(high is None for _, (_, high) in pauses),
         "handoffs": len(lanes),
+        "from_nobody": len({lane.place for lane in lanes if lane.is_from_nobody}),
         "unknown_queues": sum(lane.is_unknown for lane in lanes),
         "gone_queues": len({lane.place for lane in lanes if lane.is_gone}),
         "back_queues": len({lane.place for lane in lanes if lane.is_gone and lane.is_back}),
         "is_waiting": any(share.is_gap and share.is_lasting and not share.is_doubted for share in shares.values()),
-        "is_shared": any(share.is_overlap and share.is_shared for share in shares.values()),
+        "is_shared": any(shares[pk].is_shared for pk in twos),
     }
 
 

@@ -14,7 +14,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 
 from dashboard.common import bulk
-from dashboard.groups.lanes import Lane
+from dashboard.groups.lane import Lane
 from dashboard.groups.models import Group, Handoff, Holding, Round
 from dashboard.groups.owned import MOST_SPANS
 

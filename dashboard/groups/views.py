@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -15,23 +14,22 @@ from dashboard.clusters.shell import all_clusters
 from dashboard.clusters.silences import answering
 from dashboard.common.clock import now_ms
 from dashboard.common.sayings import in_words as in_readers_words
-from dashboard.groups import asking, beyond, listing, owned, rounds, story
+from dashboard.groups import asking, beyond, listing, rounds, story
 from dashboard.groups import found as found_now
+from dashboard.groups.account import account_of, figures_of
 from dashboard.groups.backing import backing_away
 from dashboard.groups.drawn import known_of, known_twice, lags_around, plain_lanes, with_queue
-from dashboard.groups.elsewhere import own_of
 from dashboard.groups.ending import moved_so_far
 from dashboard.groups.first.page import painted
 from dashboard.groups.kinds import listeners_of, programs_of, without_owners
 from dashboard.groups.lag import told_plainly
-from dashboard.groups.lanes import lanes_of
 from dashboard.groups.leanest import division_of
 from dashboard.groups.left_open import left_open
 from dashboard.groups.models import Group, Member
 from dashboard.groups.owner_lanes import LONGEST_MS, owner_lanes
+from dashboard.groups.paragraph import sentence_of
 from dashboard.groups.pictured import loads_of, pictures_of
 from dashboard.groups.proofs import seen_at_of
-from dashboard.groups.shares import Share
 from dashboard.groups.table import in_words
 from dashboard.groups.twice import add_up, twice_in
 from dashboard.groups.young import unexplained
@@ -138,10 +136,8 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
     snapshot = group_snapshot(group=pk)
     window, since = story.window_of(group=found, asked=request.GET.get("window", ""), now=now)
     latest = rounds.latest_of(group=found)
-    shares: Mapping[int, Share] = owned.shares_in(row=latest, now=now) if latest else {}
-    lanes = lanes_of(latest, now=now, shares=shares) if latest else []
-    if latest:
-        shares = own_of(row=latest, shares=shares, here=beyond.let_go_in(lanes), now=now).shares
+    told = account_of(row=latest, now=now)
+    lanes = told.lanes
     members = story.members_of(group=found)
     around = story.around(group=found, now=now, lanes=lanes)
     kinds = [each["member"] for each in members if isinstance(each["member"], Member)]
@@ -151,7 +147,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
         "snapshot": to_json(snapshot) if snapshot else None,
         "time": story.time_bar(group=found, since=since, now=now),
         "around": around,
-        "lanes": plain_lanes(latest, lanes, now, known_twice(latest, lanes)),
+        "lanes": plain_lanes(latest, lanes, now, known_twice(latest, lanes), rest=told.rest),
         "lag": told_plainly(group=found),
     }
     context = {
@@ -182,8 +178,8 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
         "lanes": lanes[: story.MOST_LANES],
         "lane_count": len(lanes),
         **known_of(row=latest, lanes=lanes),
-        "worst": story.worst(lanes, shares, is_untold=latest is not None and latest.is_left_untold),
-        **beyond.shown(beyond.beyond(shares=shares, lanes=lanes)),
+        "worst": story.worst(lanes, told.own.shares, is_untold=latest is not None and latest.is_left_untold),
+        **beyond.shown(told.rest),
         "rounds": rounds.newest(group=found, most=12, now=now),
         "window": window,
         "windows": [(name, _link(request, window=name)) for name in story.WINDOWS_MS],
@@ -201,12 +197,12 @@ def facts(request: HttpRequest, pk: int) -> JsonResponse:
     found, now = find_group(request, pk), now_ms()
     _window, since = story.window_of(group=found, asked=request.GET.get("window", ""), now=now)
     latest = rounds.latest_of(group=found)
-    lanes = lanes_of(latest, now=now) if latest else []
+    told = account_of(row=latest, now=now)
     return JsonResponse(
         {
             "time": story.time_bar(group=found, since=since, now=now),
-            "around": story.around(group=found, now=now, lanes=lanes),
-            "lanes": plain_lanes(latest, lanes, now, known_twice(latest, lanes)),
+            "around": story.around(group=found, now=now, lanes=told.lanes),
+            "lanes": plain_lanes(latest, told.lanes, now, known_twice(latest, told.lanes), rest=told.rest),
         }
     )
 
@@ -267,22 +263,14 @@ def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     row = rounds.find(group=found, number=number)
     if row is None:
         raise Http404(_("There is no such round, or it is not kept any more."))
-    shares = owned.shares_in(row=row, now=now)
-    lanes = lanes_of(row, now=now, shares=shares)
+    told = account_of(row=row, now=now)
+    lanes, rest = told.lanes, told.rest
     known = twice_in(row=row, lanes=lanes)
     twice = add_up(lanes=lanes, known=known.values())
-    own = own_of(row=row, shares=shares, here=beyond.let_go_in(lanes), now=now)
-    rest = beyond.beyond(shares=own.shares, lanes=lanes)
-    worst = {
-        **story.worst(lanes, own.shares, is_untold=row.is_left_untold),
-        **own.figures,
-        "has_outlasted": beyond.has_outlasted(row, lanes),
-        "twice": twice.count,
-        **beyond.count_unmoved(rest),
-        "left_open": left_open(row),
-    }
+    worst = figures_of(row=row, account=told, twice=twice.count)
     queue = request.GET.get("queue", "")[:400]
     page = story.page_of(with_queue(lanes, queue), _number(request.GET.get("handoffs", "")))
+    drawn = with_queue(rest, queue) if page["lane_page"] == 1 else ()
     pictures = pictures_of(row)
     context = {
         "group": found,
@@ -296,14 +284,14 @@ def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         "queue": queue,
         "worst": worst,
         "causes": rounds.causes_of(row),
-        "sentence": rounds.sentence_of(row, worst, now=now),
+        "sentence": sentence_of(row, worst, now=now),
         "loads": loads_of(row)[:MOST_LOADS],
         "division": division_of(row),
         "neighbours": rounds.neighbours_of(row),
         "now": now,
         "facts": {
             "group": pk,
-            "lanes": plain_lanes(row, page["lanes"], now, known),
+            "lanes": plain_lanes(row, page["lanes"], now, known, rest=drawn),
             **pictures,
             "lags": lags_around(group=found, row=row, before_at=pictures["before_at"], now=now),
         },

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from dashboard.clusters.absences import MOST_ABSENCES
 from dashboard.clusters.models import Cluster, Queue
 from dashboard.groups.bands import Step
-from dashboard.groups.lanes import Lane, lanes_of
+from dashboard.groups.lane import Lane
+from dashboard.groups.lanes import lanes_of
 from dashboard.groups.lasting import lasting_handoffs
 from dashboard.groups.lately import lately_of
 from dashboard.groups.models import Group, Handoff, Holding, Round

@@ -6,8 +6,11 @@ const NARROWEST = 4;
 
 export const isRetry = (topic) => topic.startsWith("%RETRY%");
 
-/** Columns in the order in which they are shown: `{number, topic, broker, id, isStray}`; retry topics and strays last. */
-export function order(queues, strays = []) {
+/**
+ * Columns in the order in which they are shown: `{number, topic, broker, id, isStray, isAbsent}`; retry topics last.
+ * `others` are queues of another map beside this one: what is not here has an empty column, so that the two can be compared.
+ */
+export function order(queues, strays = [], others = []) {
   const all = queues.map((queue, number) => ({ ...queue, number, isStray: false }));
   const seen = new Set(queues.map(keyOf));
   for (const { topic, broker, queue_id: id } of strays) {
@@ -15,6 +18,7 @@ export function order(queues, strays = []) {
     if (!seen.has(keyOf(stray))) all.push(stray);
     seen.add(keyOf(stray));
   }
+  all.push(...others.filter((queue) => !seen.has(keyOf(queue))).map(({ topic, broker, id }) => ({ topic, broker, id, number: null, isStray: true, isAbsent: true })));
   return all.sort(
     (a, b) =>
       isRetry(a.topic) - isRetry(b.topic) || compare(a.topic, b.topic) || compare(a.broker, b.broker) || a.id - b.id,

@@ -8,6 +8,7 @@ import { shown } from "./shown.js";
 /** Say how a queue stands, and what it is to the member of the row. */
 export function describe(picture, column, client, { now, owners = null, away = [], seen = new Map(), lag = null } = {}) {
   if (away.includes(column.broker)) return gettext("The broker is away: there is nothing to read, and no fault of the group.");
+  if (column.isAbsent) return gettext("It was in no route then, and nobody is known to have held it.");
   if (column.isStray) return gettext("Held, though no route has it: other members do not know it, so nobody misses it.");
   const kind = columnKind(picture, column.number);
   const held = picture.holders[column.number];

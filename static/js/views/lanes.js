@@ -1,5 +1,6 @@
 // Handoffs of one round: a lane each, from the old owner to the new one; hatched while nobody has the queue, and hatched
-// in grey while it is unknown whether anybody has it.
+// in grey while it is unknown whether anybody has it. A queue without owner, or with two, of which no handoff tells has a
+// lane too.
 import { between, clock, span, ticks } from "../lib/time.js";
 import { draw } from "../lib/svg.js";
 import { fill, gettext } from "../lib/words.js";
@@ -19,10 +20,10 @@ const BEFORE_MS = 60_000; // what was longer before the round is not on the axis
 export function drawLanes(host, story) {
   if (!host || !story?.lanes.length) return host?.replaceChildren();
   const end = story.closed_at ?? story.now;
-  const instants = story.lanes.flatMap((lane) => [lane.dropped_at, lane.taken_at, lane.first_pull_at, lane.gone_at]).filter((at) => at !== null);
   const isWaiting = story.lanes.some((lane) => lane.is_waiting || lane.is_shared || lane.is_unknown);
-  const since = beginOf(story.opened_at, instants);
-  const until = Math.max(isWaiting ? end : 0, story.opened_at, ...instants, since + 200);
+  const lasts = story.closed_at === null ? end : Infinity; // what lasts goes on after a round that has ended
+  const bars = story.lanes.map((lane) => (lane.why ? barsBeside(lane) : barsOf(lane, { end: isWaiting ? lasts : Infinity, had: hadSince(lane, story.lanes) })));
+  const [since, until] = reachOf(story, bars.flat(), isWaiting ? end : 0);
   const margin = (until - since) * 0.06 + 20;
   const isNarrow = host.clientWidth > 0 && host.clientWidth < LEAST_WIDTH - 160;
   const width = isNarrow ? host.clientWidth : Math.max(LEAST_WIDTH, host.clientWidth);
@@ -40,11 +41,9 @@ export function drawLanes(host, story) {
     if (!at || x - scale(since) > (begins ? 1.6 : 1) * PER_TICK) svg.append(draw("text", { x, y: 12, "text-anchor": x < PER_TICK / 2 ? "start" : "middle" }, at ? `+${span(at)}` : clock(since, { millis: true })));
   }
   svg.append(draw("path", { class: "lane-cause", d: across(scale(story.opened_at)) }));
-  const lasts = story.closed_at === null ? end : Infinity; // what lasts goes on after a round that has ended
   let y = HEAD;
   story.lanes.forEach((lane, i) => {
-    const times = { first: since - margin, last: until + margin, end: isWaiting ? lasts : until + margin, had: hadSince(lane, story.lanes) };
-    const group = drawLane(lane, y + (isStacked ? LINE / 2 : isNarrow ? rows[i] - ROW - BELOW : 0), scale, times);
+    const group = drawLane(lane, bars[i], y + (isStacked ? LINE / 2 : isNarrow ? rows[i] - ROW - BELOW : 0), scale, [since - margin, until + margin]);
     group.prepend(draw("rect", { class: "hit", y, width: "100%", height: rows[i] }));
     group.append(...(isStacked ? stacked(lane, y, left, width - right) : wordsOf(lane, y, isNarrow, width)));
     svg.append(group);
@@ -58,6 +57,15 @@ export function rulesOf(rows, height, isNarrow) {
   if (!isNarrow) return (x) => `M${x} ${HEAD - 4}V${height}`;
   const bars = rows.map((row, i) => HEAD + rows.slice(0, i + 1).reduce((sum, each) => sum + each, 0) - ROW - BELOW);
   return (x) => `M${x} ${HEAD - 6}v6${bars.map((y) => `M${x} ${y}v${ROW}`).join("")}`;
+}
+
+/** From when to when the axis is: it has all that nobody had, or two, but for what was long before the round. */
+export function reachOf(story, bars, least) {
+  const told = story.lanes.flatMap((lane) => [lane.dropped_at, lane.taken_at, lane.first_pull_at, lane.gone_at]);
+  const ends = bars.filter((bar) => bar.tall === WHOLE).flatMap(({ from, to }) => [from, to]);
+  const instants = [...told, ...ends].filter((at) => Number.isFinite(at));
+  const since = beginOf(story.opened_at, instants);
+  return [since, Math.max(least, story.opened_at, ...instants, since + 200)];
 }
 
 /** Where the axis begins: at the first that happened, but for what was long before the round. That comes in from the left. */
@@ -132,31 +140,48 @@ export function hadSince(lane, lanes) {
   return lane.from ? Math.max(-Infinity, ...own.map((each) => each.taken_at)) : -Infinity;
 }
 
-function drawLane(lane, y, scale, { first, last, end, had }) {
-  const group = draw("g");
-  const bar = (look, from, to, top, tall) => {
-    const [begin, stop] = [Math.max(from, first), Math.min(to, last)];
-    if (begin >= stop) return;
-    group.append(draw("rect", { class: look, x: scale(begin), y: y + top, width: Math.max(1, scale(stop) - scale(begin)), height: tall }));
-    if (tall === WHOLE && to > last) group.append(draw("path", { class: "lane-on", d: `M${scale(last) - 8} ${y + top + 2}l5 4.5l-5 4.5` }));
-  };
+/** The bars of a handoff, in the order in which they are drawn; what has no end, or none is known of, goes on for ever. */
+export function barsOf(lane, { end, had }) {
+  const bars = [];
+  const bar = (look, from, to, top, tall) => from < to && bars.push({ look, from, to, top, tall });
+  const whole = (look, from, to) => bar(look, from, to, 3, WHOLE);
   const [dropped, taken] = [lane.dropped_at, lane.taken_at];
   const letGo = lane.from && dropped === null && taken !== null && !lane.is_shared && lane.overlap[1] !== null ? taken + lane.overlap[1] : null;
-  if (letGo !== null) bar("lane-old", had, last, 4, 5);
+  if (letGo !== null) bar("lane-old", had, Infinity, 4, 5);
   else if (lane.from && dropped !== null) bar("lane-old", had, dropped, 4, 5);
   else if (lane.is_shared) bar("lane-old", had, taken, 4, 5);
-  else if (lane.is_first_seen && taken !== null) bar("lane-unknown", first, taken, 3, WHOLE);
-  if (lane.to && taken !== null) bar("lane-new", taken, letGo ?? last, 10, 5);
+  else if (lane.is_first_seen && taken !== null) whole("lane-unknown", -Infinity, taken);
+  if (lane.to && taken !== null) bar("lane-new", taken, letGo ?? Infinity, 10, 5);
   const two = lane.is_overlap ? "lane-two" : "lane-maybe-two";
-  if (lane.is_shared) bar(two, taken, end, 3, WHOLE);
-  else if (letGo !== null) bar(two, taken, letGo, 3, WHOLE);
-  else if (dropped !== null && taken !== null && taken < dropped) bar(two, taken, dropped, 3, WHOLE);
+  if (lane.is_shared) whole(two, taken, end);
+  else if (letGo !== null) whole(two, taken, letGo);
+  else if (dropped !== null && taken !== null && taken < dropped) whole(two, taken, dropped);
   else if (lane.is_unknown) {
     const known = dropped + (lane.unowned[0] ?? 0);
-    bar("lane-none", dropped, known, 3, WHOLE);
-    bar("lane-unknown", known, end, 3, WHOLE);
-  } else if (dropped !== null) bar(lane.is_gap ? "lane-none" : "lane-maybe-none", dropped, taken ?? (lane.is_gone ? (lane.gone_at ?? dropped + lane.unowned[1]) : end), 3, WHOLE);
-  else if (lane.is_gap && taken !== null) for (const [look, from, to] of gapBefore(lane)) bar(look, from, to, 3, WHOLE);
+    whole("lane-none", dropped, known);
+    whole("lane-unknown", known, end);
+  } else if (dropped !== null) whole(lane.is_gap ? "lane-none" : "lane-maybe-none", dropped, taken ?? (lane.is_gone ? (lane.gone_at ?? dropped + lane.unowned[1]) : end));
+  else if (lane.is_gap && taken !== null) for (const [look, from, to] of gapBefore(lane)) whole(look, from, to);
+  return bars;
+}
+
+/** The bars of a queue of which no handoff tells: what is only possible below what is certain. */
+export function barsBeside({ nobody, perhaps_nobody: perhapsNobody, two, perhaps_two: perhapsTwo }) {
+  const kinds = [["lane-maybe-none", perhapsNobody], ["lane-none", nobody], ["lane-maybe-two", perhapsTwo], ["lane-two", two]];
+  return kinds.flatMap(([look, times]) => times.map(([from, to]) => ({ look, from, to, top: 3, tall: WHOLE })));
+}
+
+/** One lane; what begins before the axis does, or ends after it, has a mark there. */
+function drawLane(lane, bars, y, scale, [first, last]) {
+  const group = draw("g");
+  for (const { look, from, to, top, tall } of bars) {
+    const [begin, stop] = [Math.max(from, first), Math.min(to, last)];
+    if (begin >= stop) continue;
+    group.append(draw("rect", { class: look, x: scale(begin), y: y + top, width: Math.max(1, scale(stop) - scale(begin)), height: tall }));
+    if (tall !== WHOLE || look === "lane-unknown") continue;
+    if (to > last) group.append(draw("path", { class: "lane-on", d: `M${scale(last) - 8} ${y + top + 2}l5 4.5l-5 4.5` }));
+    if (from < first) group.append(draw("path", { class: "lane-on", d: `M${scale(first) + 8} ${y + top + 2}l-5 4.5l5 4.5` }));
+  }
   const pull = pullIn(lane, first, last);
   if (pull !== null) group.append(draw("path", { class: "lane-pull", d: `M${scale(pull)} ${y + 2}V${y + ROW - 2}` }));
   if (lane.twice && pull !== null) group.append(draw("circle", { class: "lane-again", cx: scale(pull), cy: y + ROW / 2, r: 3 }, draw("title", {}, gettext("consumed again from here"))));
@@ -164,7 +189,7 @@ function drawLane(lane, y, scale, { first, last, end, had }) {
 }
 
 /** When the new owner pulled first, where the lane has that time: who had the queue long since began before it. */
-export const pullIn = ({ first_pull_at: at }, first, last) => (at !== null && at >= first && at <= last ? at : null);
+export const pullIn = ({ first_pull_at: at = null }, first, last) => (at !== null && at >= first && at <= last ? at : null);
 
 /** The bars of when nobody had what nobody had before: for certain until somebody may have taken it, and then perhaps. */
 export function gapBefore({ unowned, taken_at: taken, taken_low: low }) {
@@ -174,6 +199,7 @@ export function gapBefore({ unowned, taken_at: taken, taken_low: low }) {
 
 /** What a handoff came to: known where there is a lower bound, perhaps where nothing but an upper one is. */
 export function verdict(lane) {
+  if (lane.why) return verdictBeside(lane);
   const { from, unowned, overlap, is_waiting: isWaiting, is_shared: isShared, is_overlap: isOverlap, is_gap: isGap, is_unknown: isUnknown, is_first_seen: isFirstSeen } = lane;
   if (isUnknown && unowned[0]) return ["word-unknown", fill(gettext("%(span)s no owner, then unknown: no answer"), { span: span(unowned[0]) })];
   if (isUnknown) return ["word-unknown", gettext("unknown: no answer")];
@@ -191,6 +217,14 @@ export function verdict(lane) {
   return ["", unowned[1] === 0 ? gettext("no gap") : gettext("owner before unknown")];
 }
 
+/** What a queue came to of which no handoff tells: the longer of what is known, or else of what is possible. */
+function verdictBeside(lane) {
+  const { unowned, overlap, is_gap: isGap, is_overlap: isOverlap, is_lasting: isLasting } = lane;
+  if (isGap && unowned[0] >= overlap[0]) return ["word-none", fill(isLasting ? gettext("%(span)s no owner so far") : gettext("%(span)s no owner"), { span: between(unowned) })];
+  if (isOverlap) return ["word-two", fill(isLasting ? gettext("%(span)s two owners so far") : gettext("%(span)s two owners"), { span: between(overlap) })];
+  return ["word-unknown", perhaps(lane)];
+}
+
 function perhaps({ unowned, overlap, is_perhaps_gap: isGap, is_perhaps_overlap: isOverlap }) {
   if (isOverlap && overlap[1] === null) return isGap ? gettext("perhaps none or two") : gettext("perhaps two owners");
   if (isGap && isOverlap) return fill(gettext("perhaps none or two, %(span)s"), { span: between([0, Math.max(unowned[1], overlap[1])]) });
@@ -204,8 +238,8 @@ function gone({ unowned, is_gap: isGap, is_perhaps_gap: isPerhaps }) {
   return isPerhaps ? fill(gettext("queue gone, perhaps no owner before, %(span)s"), { span: between(unowned) }) : gettext("queue gone");
 }
 
-export const whoOf = (lane, most) => `${lane.from ? short(lane.from, most) : noneBefore(lane)} → ${lane.to ? short(lane.to, most) : noneYet(lane)}`;
-const wholeOf = (lane) => `${lane.from ? shown(lane.from) : noneBefore(lane)} → ${lane.to ? shown(lane.to) : noneYet(lane)}`;
+export const whoOf = (lane, most) => (lane.why ? gettext("no handoff") : `${lane.from ? short(lane.from, most) : noneBefore(lane)} → ${lane.to ? short(lane.to, most) : noneYet(lane)}`);
+const wholeOf = (lane) => lane.why ?? `${lane.from ? shown(lane.from) : noneBefore(lane)} → ${lane.to ? shown(lane.to) : noneYet(lane)}`;
 const noneBefore = (lane) => (lane.is_first_seen ? gettext("unknown") : gettext("nobody"));
 const noneYet = (lane) => (lane.is_gone ? (lane.is_back ? gettext("gone, now back") : gettext("queue gone")) : lane.is_unknown ? gettext("unknown") : gettext("nobody yet"));
 

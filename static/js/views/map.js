@@ -28,10 +28,10 @@ export class CellMap {
     this.root = null;
   }
 
-  /** Show a state. `extra`: who left, which brokers are away, when members were seen, lags, now. */
+  /** Show a state. `extra`: who left, which brokers are away, when members were seen, lags, now; `others`: queues that another map has. */
   update(state, extra) {
     const picture = this.grammar.judge(state);
-    const all = order(picture.queues, state.strays);
+    const all = order(picture.queues, state.strays, extra.others);
     const columns = this.zoom ? this.zoom(all) : all;
     const rows = rowsOf(state, extra, picture, columns, Boolean(this.zoom));
     const shape = [columns.map(keyOf).join(), rows.length, this.host.clientWidth, this.leastNames].join(" ");

@@ -4,9 +4,9 @@ import { TileMap } from "./tiles.js";
 import { columnsOf, isLarge } from "../lib/tiles.js";
 import { describe } from "../lib/sentence.js";
 import { drawLanes } from "./lanes.js";
-import { keyOf } from "../lib/columns.js";
+import { keyOf, order } from "../lib/columns.js";
 import { lagsOf } from "../lib/lag.js";
-import { movesBetween } from "../lib/owners.js";
+import { judge, movesBetween } from "../lib/owners.js";
 import { make } from "../lib/svg.js";
 import { noteZoom, sizeOf, zoomOf } from "./picture.js";
 import { shown } from "../lib/shown.js";
@@ -48,7 +48,8 @@ export function mountRound(page) {
   }
 
   function paint() {
-    const update = (map, { map: name }) => map.update(facts[name], { ...extra, now: at[name], lags: lags[name] });
+    const others = areLarge ? [] : hosts.flatMap((host) => queuesIn(facts[host.dataset.map]));
+    const update = (map, { map: name }) => map.update(facts[name], { ...extra, others, now: at[name], lags: lags[name] });
     maps.forEach((map, i) => update(map, hosts[i].dataset));
     align(maps, (map) => update(map, map.host.dataset));
     const most = Math.max(...maps.map((map) => map.grid?.most ?? 0));
@@ -72,6 +73,9 @@ export function mountRound(page) {
   addEventListener("resize", paint);
   return () => removeEventListener("resize", paint);
 }
+
+/** The queues of a state, each where the other map has it too, though it may not. */
+const queuesIn = (state) => order(judge(state).queues, state.strays);
 
 /** Why there is no map: of before the first round none was drawn, of others something was lost. */
 function whyNone(why) {

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dashboard.api.round_shapes import HandoffOut, MoveOut, RoundRow, handoff_out, move_out
-from dashboard.groups.lanes import Lane
+from dashboard.groups.lane import Lane
 from dashboard.groups.models import Handoff, Round
 
 LANE = Lane("orders", "east", 3, "", "C", None, 7, 9, (None, None), (None, None), is_waiting=False)

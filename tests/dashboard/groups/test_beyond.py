@@ -15,10 +15,11 @@ from dashboard.groups.beyond import (
     count_unmoved,
     shown,
 )
-from dashboard.groups.lanes import Lane, lanes_of
+from dashboard.groups.lane import Lane
+from dashboard.groups.lanes import lanes_of
 from dashboard.groups.models import Group, Round
 from dashboard.groups.owned import shares_in
-from dashboard.groups.rounds import sentence_of
+from dashboard.groups.paragraph import sentence_of
 from dashboard.groups.shares import Lasted, Share
 from dashboard.groups.story import worst
 from dashboard.people.roles import Role
@@ -61,6 +62,7 @@ def test_a_queue_that_nobody_ever_had_is_said_to_be_that_in_every_round() -> Non
         assert rest[0].unowned[0] > 0
         which = "It" if "1 queue had no owner" in sentence else "1 of them"
         assert f"{which} has no handoff in this round." in sentence
+        assert rest[0].times.nobody[0][0] < rest[0].times.nobody[0][1]
 
 
 def test_each_queue_of_the_figures_has_a_handoff_or_a_row_that_says_why_not(client: Client) -> None:
@@ -70,7 +72,7 @@ def test_each_queue_of_the_figures_has_a_handoff_or_a_row_that_says_why_not(clie
     page = client.get(f"/groups/{group.pk}/rounds/1/").content.decode()
     answer = client.get(f"/api/v1/groups/{group.pk}/rounds/1").json()
 
-    assert "1 queue of its figures of which no handoff tells" in page
+    assert "1 queue of which no handoff tells, and why" in page
     assert "nobody is known to have had it by then, ever" in page
     handed = {row["queue_id"] for row in client.get(f"/api/v1/groups/{group.pk}/rounds/1/moves").json()["rows"]}
     assert (answer["beyond_count"], [row["queue_id"] for row in answer["beyond"]]) == (1, [3])
@@ -86,7 +88,7 @@ def test_two_that_had_a_queue_before_the_round_are_told_of_without_a_handoff() -
     rest, sentence = rest_of(1, 5_300)
 
     assert [(each.queue_id, each.overlap, each.why) for each in rest] == [(2, (5_190, None), (CUT,))]
-    assert "1 queue had two owners, the longest for ≥ 5.2 s so far." in sentence
+    assert "1 queue had two owners since before it." in sentence
 
 
 @pytest.mark.parametrize(

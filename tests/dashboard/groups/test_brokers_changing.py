@@ -8,8 +8,8 @@ import pytest
 
 from dashboard.groups.lanes import lanes_of
 from dashboard.groups.models import Group, Round, RoundCause
+from dashboard.groups.paragraph import sentence_of
 from dashboard.groups.rebalancing import due_groups, rebalance_once
-from dashboard.groups.rounds import sentence_of
 from dashboard.groups.story import worst
 from rebalance_engine.events import EXACT, BrokerGone, BrokerQueues, BrokerSeen, Exactness, Fact, HeldSeen, RouteSeen
 from rebalance_engine.model import MessageQueue

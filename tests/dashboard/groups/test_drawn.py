@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from dashboard.groups.drawn import known_of, known_twice, lags_around, plain_lanes, with_queue
-from dashboard.groups.lanes import Lane, lanes_of
+from dashboard.groups.lane import Lane
+from dashboard.groups.lanes import lanes_of
 from dashboard.groups.leanest import Division
 from dashboard.groups.models import Group, Round
 from dashboard.groups.twice import Totals

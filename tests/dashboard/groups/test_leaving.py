@@ -6,7 +6,8 @@ import pytest
 
 from dashboard.clusters.models import Queue, Watch
 from dashboard.groups import story
-from dashboard.groups.lanes import Lane, lanes_of
+from dashboard.groups.lane import Lane
+from dashboard.groups.lanes import lanes_of
 from dashboard.groups.lasting import lasting_handoffs
 from dashboard.groups.models import Round
 from dashboard.groups.owned import bands_of, shares_in

@@ -5,8 +5,8 @@ from django.test import Client
 
 from dashboard.groups.left_open import left_open
 from dashboard.groups.models import Group, Round
+from dashboard.groups.paragraph import sentence_of
 from dashboard.groups.rebalancing import rebalance_once
-from dashboard.groups.rounds import sentence_of
 from dashboard.groups.story import worst
 from dashboard.people.roles import Role
 from tests.dashboard.persons import person

@@ -8,8 +8,8 @@ from prometheus_client.registry import CollectorRegistry
 
 from dashboard.groups.lanes import lanes_of
 from dashboard.groups.models import Group, Round
+from dashboard.groups.paragraph import sentence_of
 from dashboard.groups.rebalancing import rebalance_once
-from dashboard.groups.rounds import sentence_of
 from dashboard.groups.story import worst
 from dashboard.health.figures import Figures
 from dashboard.pauses.queries import by_cause, pauses_of

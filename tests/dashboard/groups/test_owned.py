@@ -7,9 +7,9 @@ from dashboard.groups.ending import tell_ended
 from dashboard.groups.lanes import lanes_of
 from dashboard.groups.models import Finding, Group, Handoff, Holding, Member, Round
 from dashboard.groups.owned import shares_in
+from dashboard.groups.paragraph import sentence_of
 from dashboard.groups.past import shown_at
 from dashboard.groups.past_story import lanes_at, shares_at
-from dashboard.groups.rounds import sentence_of
 from dashboard.groups.shares import Share
 from dashboard.groups.story import time_bar, worst
 from dashboard.push.models import Step

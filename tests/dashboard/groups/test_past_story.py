@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.groups.lanes import Lane
+from dashboard.groups.lane import Lane
 from dashboard.groups.models import Group, Round
 from dashboard.groups.past import Shown, shown_at
 from dashboard.groups.past_story import (

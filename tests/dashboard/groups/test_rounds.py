@@ -11,6 +11,7 @@ from dashboard.groups import rounds
 from dashboard.groups.lanes import lanes_of
 from dashboard.groups.models import Group, Round, RoundCause
 from dashboard.groups.owned import shares_in
+from dashboard.groups.paragraph import sentence_of
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.story import worst
 from dashboard.people.roles import Role
@@ -51,7 +52,7 @@ def close(at: int = 6_000) -> Group:
 def sentence(number: int = 1, at: int = 10_000) -> str:
     row = Round.objects.get(number=number)
     found = worst(lanes_of(row, now=T0 + at), shares_in(row=row, now=T0 + at))
-    return rounds.sentence_of(row, found, now=T0 + at)
+    return sentence_of(row, found, now=T0 + at)
 
 
 def test_an_open_round_is_said_to_be_open(group: Group) -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from dashboard.clusters.models import Cluster
 from dashboard.groups.ending import stories_of, tell_ended
-from dashboard.groups.lanes import Lane, lanes_of
+from dashboard.groups.lane import Lane
+from dashboard.groups.lanes import lanes_of
 from dashboard.groups.lasting import lasting_handoffs
 from dashboard.groups.lately import lately_of
 from dashboard.groups.models import Group, Handoff, Member, MemberList, Round

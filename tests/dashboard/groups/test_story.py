@@ -6,7 +6,8 @@ import pytest
 
 from dashboard.clusters.models import Queue
 from dashboard.groups.drawn import plain_lanes
-from dashboard.groups.lanes import Lane, lanes_of
+from dashboard.groups.lane import Lane
+from dashboard.groups.lanes import lanes_of
 from dashboard.groups.models import Group, Handoff, Round
 from dashboard.groups.owned import shares_in
 from dashboard.groups.rebalancing import rebalance_once
@@ -182,12 +183,14 @@ def test_nothing_that_happened_is_nothing_that_was_worst() -> None:
         "lost_queues": 0,
         "overlap": None,
         "overlap_queues": 0,
+        "overlap_older_queues": 0,
         "overlap_perhaps": None,
         "overlap_perhaps_queues": 0,
         "pause": (0, 0),
         "pause_queues": 0,
         "pause_unknown": 0,
         "handoffs": 0,
+        "from_nobody": 0,
         "unknown_queues": 0,
         "gone_queues": 0,
         "back_queues": 0,

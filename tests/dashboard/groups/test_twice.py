@@ -6,7 +6,8 @@ import pytest
 from django.test import Client
 
 from dashboard.groups.ending import tell_again
-from dashboard.groups.lanes import Lane, lanes_of
+from dashboard.groups.lane import Lane
+from dashboard.groups.lanes import lanes_of
 from dashboard.groups.models import Group, Holding, Round
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.twice import MOST_SHOWN, Totals, Twice, _beyond, add_up, count_told, twice_in

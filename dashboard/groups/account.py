@@ -1,0 +1,46 @@
+"""A round's account: its handoffs, the time of its queues without owner and with two, and what no handoff tells of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dashboard.groups import beyond, owned, story
+from dashboard.groups.elsewhere import Own, own_of
+from dashboard.groups.lane import Lane
+from dashboard.groups.lanes import lanes_of
+from dashboard.groups.left_open import left_open
+from dashboard.groups.models import Round
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What a round's page, the live page and the API tell of it: ``lanes`` and ``rest``, each worst first."""
+
+    lanes: list[Lane]
+    own: Own
+    rest: list[beyond.Beyond]
+
+
+NOTHING = Account([], Own({}), [])
+
+
+def account_of(*, row: Round | None, now: int) -> Account:
+    """Give the account of a round; of none an empty one."""
+    if row is None:
+        return NOTHING
+    shares = owned.shares_in(row=row, now=now)
+    lanes = lanes_of(row, now=now, shares=shares)
+    own = own_of(row=row, shares=shares, here=beyond.let_go_in(lanes), now=now)
+    return Account(lanes, own, beyond.beyond(shares=own.shares, lanes=lanes))
+
+
+def figures_of(*, row: Round, account: Account, twice: int | None) -> dict[str, object]:
+    """Give the worst of a round and what its paragraph says besides; ``twice``: messages that came twice, at least."""
+    return {
+        **story.worst(account.lanes, account.own.shares, is_untold=row.is_left_untold),
+        **account.own.figures,
+        "has_outlasted": beyond.has_outlasted(row, account.lanes),
+        "twice": twice,
+        **beyond.count_unmoved(account.rest),
+        "left_open": left_open(row),
+    }

@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { order } from "../../static/js/lib/columns.js";
+import { barsBeside, barsOf, reachOf, verdict, whoOf } from "../../static/js/views/lanes.js";
+
+const handoff = { from: "a@x", to: "b@y", dropped_at: null, taken_at: null, first_pull_at: null, gone_at: null, taken_low: null, unowned: [0, 0], overlap: [0, 0] };
+const beside = { why: "nobody had it before the round either", unowned: [42_200, null], overlap: [0, 0], is_gap: true, is_overlap: false, is_lasting: false, nobody: [[100_000, 142_200]], perhaps_nobody: [[99_000, 142_500]], two: [], perhaps_two: [] };
+const told = (lanes) => reachOf({ opened_at: 100_000, lanes }, lanes.flatMap((lane) => (lane.why ? barsBeside(lane) : barsOf(lane, { end: Infinity, had: -Infinity }))), 0);
+
+test("the axis has all that nobody had, whether a handoff tells of it or not", () => {
+  assert.deepEqual(told([beside]), [99_000, 142_500]);
+  const taken = { ...handoff, from: "", taken_at: 101_000, taken_low: 101_000, unowned: [30_000, 30_000], is_gap: true };
+  assert.deepEqual(told([taken]), [71_000, 101_000]);
+  assert.deepEqual(told([{ ...handoff, dropped_at: 100_100, taken_at: 100_400 }, beside]), [99_000, 142_500]);
+});
+
+test("what was long before the round does not stretch the axis", () => {
+  assert.deepEqual(told([{ ...beside, nobody: [[-900_000, 100_700]], perhaps_nobody: [] }]), [100_000, 100_700]);
+});
+
+test("what is only possible is drawn below what is certain", () => {
+  assert.deepEqual(barsBeside(beside).map(({ look }) => look), ["lane-maybe-none", "lane-none"]);
+});
+
+test("a queue of which no handoff tells says what it came to", () => {
+  assert.deepEqual(verdict(beside), ["word-none", "≥ 42.2 s no owner"]);
+  assert.deepEqual(verdict({ ...beside, is_lasting: true }), ["word-none", "≥ 42.2 s no owner so far"]);
+  assert.deepEqual(verdict({ ...beside, overlap: [50_000, 50_000], is_overlap: true }), ["word-two", "50.0 s two owners"]);
+  assert.equal(whoOf(beside), "no handoff");
+});
+
+test("a queue that one of two maps has stands in an empty column of the other", () => {
+  const queue = (id) => ({ topic: "orders", broker: "east", id });
+  const columns = order([queue(0), queue(2)], [], [queue(0), queue(1), queue(2)]);
+  assert.deepEqual(columns.map(({ id, number, isAbsent = false }) => [id, number, isAbsent]), [[0, 0, false], [1, null, true], [2, 1, false]]);
+});
