@@ -48,11 +48,13 @@ def _cell(text: str, mark: str, note: str, below: str = "") -> dict[str, str]:
 
 
 def _overlap(each: Lately) -> dict[str, str]:
+    """Give no upper bound where somebody did not answer: that is the time of all queues, and says nothing."""
     note = _("time with two owners, of all queues together, in the last 10 min")
     if each.is_since_ever:
         since = _("since when a queue may have had two is unknown")
         note = f"{note}; {since}"
-    return _time(each, each.overlap, note, has_most=not each.is_since_ever)
+    is_in_doubt = (each.is_open or each.was_open) and each.overlap is not None and each.overlap.high > 0
+    return _time(each, each.overlap, note, has_most=not each.is_since_ever and not is_in_doubt)
 
 
 def _time(each: Lately, lasted: Lasted | None, note: str, *, has_most: bool = True) -> dict[str, str]:

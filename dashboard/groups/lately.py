@@ -97,6 +97,7 @@ def lately_of(*, groups: Sequence[int], now: int) -> dict[int, Lately]:
     alone = _alone(silent - set(told_until), since)
     found: dict[int, Lately] = {}
     firsts = _first_looks(by_pk, since)
+    kept = _kept({pk: min(low for low, _ in own) for pk, own in doubts.items() if own}, told_until, since)
     for pk, row in by_pk.items():
         until, begin = _until(row, now), max(since, firsts.get(pk, since))
         if until is not None and pk in firsts and until <= begin:
@@ -121,7 +122,8 @@ def lately_of(*, groups: Sequence[int], now: int) -> dict[int, Lately]:
         in_doubt = [*doubts.get(pk, []), *([(told_until[pk], until)] if until and pk in told_until else [])]
         went = {span.queue for span in spans.get(pk, []) if span.queue in gone}
         if pk in unheard or row.disputed_since is not None:
-            each = _with_doubts(each, begin, in_doubt, _most_queues(row, len(went)), is_alone=pk in alone)
+            most = _most_queues(row, len(went))
+            each = _with_doubts(each, begin, in_doubt, most, kept=kept.get(pk, 0), is_alone=pk in alone)
         is_open = each.unowned is not None and (pk in told_until or row.disputed_since is not None)
         was_open = each.unowned is not None and pk in silent
         each = replace(each, is_open=is_open, was_open=was_open)
@@ -139,23 +141,43 @@ def _alone(groups: Collection[int], since: int) -> set[int]:
     return set(groups) - {pk for pk, _ in crowds}
 
 
+def _kept(doubts: Mapping[int, int], told_until: Mapping[int, int], since: int) -> dict[int, int]:
+    """Count the queues of groups that somebody who always answered has had since before the first of their doubts."""
+    firsts = {pk: min(doubts.get(pk, FOREVER), told_until.get(pk, FOREVER)) for pk in {*doubts, *told_until}}
+    if not firsts:
+        return {}
+    before = Q(pk=None)
+    for pk, first in firsts.items():
+        before |= Q(group=pk, at__lte=max(first, since))
+    tells = Q(member__missing=None, member__held_seen_at__isnull=False)
+    never_silent = Q(member__silent_until=None) | Q(member__silent_until__lte=since)
+    rows = Holding.objects.filter(before, tells, never_silent, until=None, queue__gone_at=None)
+    return dict(rows.values_list("group").annotate(n=Count("queue", distinct=True)))
+
+
 def _most_queues(row: Group, went: int) -> int | None:
     """Count the queues of a group, and those that ``went`` in the window; None: nobody knows of how many."""
     return None if row.queue_count is None or row.disputed_since is not None else row.queue_count + went
 
 
-def _with_doubts(each: Lately, since: int, doubts: Doubts, queues: int | None, *, is_alone: bool) -> Lately:
-    """Let every queue have had no owner, or two, while not everybody answered; but not two where one was a member."""
+def _with_doubts(each: Lately, since: int, doubts: Doubts, queues: int | None, *, kept: int, is_alone: bool) -> Lately:
+    """Let queues have had no owner, or two, while not everybody answered.
+
+    Who did not answer may have had any queue beside its owner, but for one who was a member alone. Without owner were
+    none of the ``kept`` ones, which somebody who answered had all the time.
+    """
     if each.unowned is None or each.overlap is None:
         return each
     if queues is None:
         return replace(each, has_most=False)
     times = joined_up([(max(low, since), min(high, each.known_until)) for low, high in doubts])
-    more, most = queues * sum(max(0, high - low) for low, high in times), queues * (each.known_until - since)
+    lasted, whole = sum(max(0, high - low) for low, high in times), each.known_until - since
+    more, most = queues * lasted, queues * whole
+    loose = max(0, queues - kept)
     unowned, overlap = each.unowned, each.overlap
     return replace(
         each,
-        unowned=replace(unowned, high=max(unowned.high, min(most, unowned.high + more))),
+        unowned=replace(unowned, high=max(unowned.high, min(most, unowned.high + loose * lasted))),
         overlap=overlap if is_alone else replace(overlap, high=max(overlap.high, min(most, overlap.high + more))),
     )
 
