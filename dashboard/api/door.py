@@ -11,13 +11,14 @@ from collections.abc import Callable
 from http import HTTPStatus
 
 from django.db import OperationalError
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from dashboard.api import tokens
 from dashboard.api.errors import database_away, is_of_the_api, refused
 from dashboard.api.models import ApiToken
 from dashboard.common.clock import now_ms
+from dashboard.people.gate import is_open
 
 logger = logging.getLogger(__name__)
 
@@ -55,23 +56,35 @@ class ApiMiddleware:
         _arguments: tuple[object, ...],
         _named: dict[str, object],
     ) -> HttpResponseBase | None:
-        """Find out who is asking, of the API's own views alone."""
-        if not getattr(view, "is_of_the_api", False):
-            return None
-        authorization = request.headers.get("Authorization", "")
-        if authorization:
-            return _by_token(request, authorization)
-        return None if request.user.is_authenticated else refused(401, f"nobody is logged in; {NEEDED}")
+        """Find out who is asking: the first that is asked of the database."""
+        try:
+            return None if is_open(view) else _who_asks(request, view)
+        except OperationalError as error:
+            return _away(request, error)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
         """Say of a database that does not answer, or is locked for too long, that it is a matter of time."""
         if not isinstance(exception, OperationalError):
             return None
-        logger.warning("%s %s is answered with 503: %s", request.method, request.path_info[:200], exception)
-        told = database_away(request, ASK_AGAIN_S)
-        told["Retry-After"] = str(ASK_AGAIN_S)
-        told._has_been_logged = True  # type: ignore[attr-defined] # Django's own mark; else it is an error besides
-        return told
+        return _away(request, exception)
+
+
+def _away(request: HttpRequest, error: OperationalError) -> HttpResponse:
+    logger.warning("%s %s is answered with 503: %s", request.method, request.path_info[:200], error)
+    told = database_away(request, ASK_AGAIN_S)
+    told["Retry-After"] = str(ASK_AGAIN_S)
+    told._has_been_logged = True  # type: ignore[attr-defined] # Django's own mark; else it is an error besides
+    return told
+
+
+def _who_asks(request: HttpRequest, view: Callable[..., HttpResponseBase]) -> HttpResponseBase | None:
+    authorization = request.headers.get("Authorization", "")
+    is_of_the_api = getattr(view, "is_of_the_api", False)
+    if is_of_the_api and authorization:
+        return _by_token(request, authorization)
+    if request.user.is_authenticated or not is_of_the_api:
+        return None
+    return refused(401, f"nobody is logged in; {NEEDED}")
 
 
 def _ends_itself(request: HttpRequest, token: ApiToken) -> bool:

@@ -14,7 +14,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import Resolver404
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.utils.translation import get_language_from_request, override
+from django.utils.translation import get_language_from_request, ngettext, override
 from django.utils.translation import gettext as _
 from django.views import defaults
 
@@ -95,7 +95,23 @@ def database_away(request: HttpRequest, again_s: int) -> HttpResponse:
     """Answer 503; a page asks nothing more of the database for it."""
     if is_of_the_api(request):
         return refused(503, f"the database does not answer now; needed is to ask again, in {again_s} s or later")
-    return HttpResponse(render_to_string("503.html", {"n": again_s}), status=503)
+    is_sent = request.method == "POST"
+    if is_sent and request.headers.get("Accept", "") == "application/json":  # a form that a script sends
+        return JsonResponse({"refused": not_stored(again_s)}, status=503)
+    return HttpResponse(
+        render_to_string("503.html", {"n": again_s, "sent": is_sent and not_stored(again_s)}), status=503
+    )
+
+
+def not_stored(again_s: int) -> str:
+    """Say what became of a form that met a database which does not answer."""
+    return ngettext(
+        "The database does not answer, or is locked by others. What you sent is not stored: send it again in %(n)s s"
+        " or later.",
+        "The database does not answer, or is locked by others. What you sent is not stored: send it again in %(n)s s"
+        " or later.",
+        again_s,
+    ) % {"n": again_s}
 
 
 def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponseBase:

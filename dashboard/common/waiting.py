@@ -11,8 +11,10 @@ SOON_MS = 50
 
 
 @contextmanager
-def no_waiting() -> Iterator[None]:
+def no_waiting(*, sqlite_ms: int = 0) -> Iterator[None]:
     """Let what is written within fail where another holds a lock: in SQLite at once, in PostgreSQL after 50 ms.
+
+    SQLite has one lock for all: ``sqlite_ms`` is for writes that ought to come through among ordinary ones.
 
     Raises:
         django.db.OperationalError: another holds it; what is around goes on.
@@ -23,7 +25,7 @@ def no_waiting() -> Iterator[None]:
             yield
         return
     before = _busy_timeout()
-    _set_busy_timeout(0)
+    _set_busy_timeout(sqlite_ms)
     try:
         yield
     finally:

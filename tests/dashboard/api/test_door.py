@@ -123,6 +123,28 @@ def test_a_page_says_likewise_what_was_not_stored_and_errors_are_logged_once(
     assert (answer.status_code, answer["Retry-After"]) == (503, "10")
     assert "What you sent is not stored" in answer.content.decode()
     assert [(each.name, each.levelname) for each in caplog.records] == [("dashboard.api.door", "WARNING")]
+    assert "languages" not in answer.content.decode(), "its form has no token, and would be refused"
+    told = client.post(f"/groups/{group.pk}/order", {"reason": "to see"}, headers={"Accept": "application/json"})
+    assert (told.status_code, told["Retry-After"]) == (503, "10")
+    assert "What you sent is not stored" in told.json()["refused"]
+
+
+@pytest.mark.parametrize("address", ["/", "/api/v1/groups", "/groups/1/"])
+def test_who_asks_is_the_first_that_is_asked_of_a_database_that_is_gone(
+    strict: Client, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    def gone(*_: object, **__: object) -> None:
+        raise OperationalError("connection refused")
+
+    strict.force_login(person(Role.VIEWER))
+    headers = bearer(person(Role.OPERATOR, name="olga"))
+    monkeypatch.setattr("dashboard.api.tokens.find", gone)
+    monkeypatch.setattr("django.contrib.auth.middleware.get_user", gone)
+
+    answers = [strict.get(address), strict.get(address, headers=headers)]
+
+    assert [(answer.status_code, answer["Retry-After"]) for answer in answers] == [(503, "10")] * 2
+    assert not any("What you sent" in answer.content.decode() for answer in answers), "nothing was sent"
 
 
 def test_who_asks_for_the_head_alone_gets_it(client: Client, group: Group) -> None:

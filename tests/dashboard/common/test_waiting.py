@@ -58,4 +58,6 @@ def test_others_wait_as_long_as_before() -> None:
     before = patience()
     with no_waiting():
         assert patience() == 0
+    with no_waiting(sqlite_ms=70):
+        assert patience() == 70
     assert patience() == before

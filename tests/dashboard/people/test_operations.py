@@ -6,7 +6,7 @@ from threading import Barrier
 import pytest
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
-from django.db import connection
+from django.db import OperationalError, connection
 
 from dashboard.audit.models import AuditEntry
 from dashboard.people.models import Attempt, Grant
@@ -16,6 +16,7 @@ from dashboard.people.operations import (
     make_first_admin,
     reset_password,
     try_once,
+    wait_for_trial,
     wait_for_turn,
 )
 from dashboard.people.roles import Role
@@ -116,3 +117,16 @@ def test_who_has_to_wait_hears_how_long(db: None) -> None:  # noqa: ARG001 - it 
 
     assert [wait(0), wait(20_000), wait(20_500), wait(59_999)] == [0, 0, 40, 1]
     assert wait(60_001) == 0
+
+
+def test_a_dry_run_only_reads_where_nothing_can_be_written_it_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dashboard.people.operations.TRIALS_A_MINUTE", 1)
+    with monkeypatch.context() as locked:
+
+        def refuse(**_: object) -> int:
+            raise OperationalError("database is locked")
+
+        locked.setattr("dashboard.people.operations.wait_for_turn", refuse)
+        assert wait_for_trial(person=7, now=T0) == 0
+
+    assert [wait_for_trial(person=7, now=T0 + n) > 0 for n in range(2)] == [False, True]
