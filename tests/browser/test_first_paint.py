@@ -62,6 +62,19 @@ def test_without_a_script_the_map_is_the_one_that_a_script_draws(turn: Turn, pag
     assert plain.locator(signs).all_text_contents() == page.locator(signs).all_text_contents()
 
 
+@pytest.mark.parametrize("place", ["", "rounds/1/", "pauses/", "plan/"])
+def test_without_a_script_nothing_is_offered_or_explained_that_needs_one(turn: Turn, plain: Page, place: str) -> None:
+    plain.goto(of_group(turn) + place)
+
+    expect(plain.get_by_role("link", name="Overview", exact=True)).to_be_visible()
+    for offered in ("header button[type=button]", ".says-cell", "[data-is=mode]", ".chart:empty", ".keys-of-chart"):
+        for each in plain.locator(offered).all():
+            expect(each).to_be_hidden()
+    is_drawn = plain.locator("#map [data-first]").count() == 1
+    expect(plain.locator(".legend:visible")).to_have_count(1 if is_drawn else 0)
+    expect(plain.locator("main noscript p:visible").first).to_contain_text("A script draws")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_nothing_jumps_when_scripts_draw(turn: Turn, page: Page, plain: Page, width: int, scheme: str) -> None:
