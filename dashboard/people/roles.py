@@ -74,6 +74,12 @@ class Access:
             scope.role.includes(role) and fits(cluster, scope.clusters) and scope.groups == "*" for scope in self.scopes
         )
 
+    def is_admin_of_everything(self) -> bool:
+        """Ask whether the person is an admin of every group of every cluster: the audit log is about all of them."""
+        return any(
+            scope.role.includes(Role.ADMIN) and scope.clusters == "*" and scope.groups == "*" for scope in self.scopes
+        )
+
     def may_see_everything(self) -> bool:
         """Ask whether the person may see every group of every cluster."""
         return any(scope.clusters == "*" and scope.groups == "*" for scope in self.scopes)

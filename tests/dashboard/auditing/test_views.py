@@ -81,3 +81,4 @@ def test_an_admin_of_some_groups_is_told_why_not(client: Client) -> None:
 
     assert answer.status_code == 403
     assert "admins of all of them" in answer.content.decode()
+    assert 'href="/audit/"' not in client.get("/").content.decode(), "no page leads to what is refused"
