@@ -12,13 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rebalance_engine.model import MessageQueue
-from rebalance_engine.producer import Profile, Settings, Skip, java
+from rebalance_engine.producer import CPP, GO, Profile, Settings, Skip, java
 from rebalance_engine.producer.index import Index
 from rebalance_engine.producer.latency import FaultTable
 from rebalance_engine.producer.publish_info import PublishInfo
 from rebalance_engine.producer.selection import Search, Why, select
 
 DEFAULT_VERSION = "5.3.3"  # whose behaviour Python producers have, where they do not ask for another one
+STEPLESS = {"GO": GO, "CPP": CPP}  # clients that leave no broker alone by its latency, by language as brokers tell it
 MOST_QUEUES = 512
 THREAD = "any"
 
@@ -44,17 +45,21 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """How long a broker is left alone, by the latency of an attempt, slowest last; and what a failure counts as."""
+    """How long a broker is left alone, by the latency of an attempt, slowest last; and what a failure counts as.
+
+    ``language`` is what the client is written in, as far as it is known; Go and C++ clients have no rows.
+    """
 
     profile: Profile
     rows: tuple[tuple[int, int], ...]
     isolation_ms: int
     is_assumed: bool
+    language: str = ""
 
     @property
-    def slow_ms(self) -> int:
-        """The least latency after which a broker is left alone."""
-        return next(low for low, length in self.rows if length)
+    def slow_ms(self) -> int | None:
+        """The least latency after which a broker is left alone; None: none is, after any."""
+        return next((low for low, length in self.rows if length), None)
 
     def stage_of(self, backoff_ms: int) -> int | None:
         """Give the step (from 1) that leaves a broker alone for so long; None: it is none of these."""
@@ -65,15 +70,20 @@ class Steps:
         return sum(latency_ms >= low for low, _length in self.rows)
 
 
-def steps_of(version: str) -> Steps:
-    """Give the steps of the Java client of a version like ``V5_3_3``; of one that is not known those of the default."""
+def steps_of(version: str, language: str = "") -> Steps:
+    """Give the steps of a client of a version like ``V5_3_3``; of one that is not known those of the default.
+
+    A Python client of Evenkeel's names the Java client whose steps it has as its version.
+    """
+    if language in STEPLESS:
+        return Steps(STEPLESS[language], (), 0, False, language)
     name = version.removeprefix("V").replace("_", ".")
     try:
         profile, is_assumed = java(name), False
     except ValueError:
         profile, is_assumed = java(DEFAULT_VERSION), True
     rows = tuple(zip(profile.latency_max_ms, profile.not_available_ms, strict=True))
-    return Steps(profile, rows, profile.isolation_ms, is_assumed)
+    return Steps(profile, rows, profile.isolation_ms, is_assumed, language)
 
 
 def pick(

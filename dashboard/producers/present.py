@@ -213,6 +213,7 @@ def _row(row: Seen, read: Producers, estimates: Estimates, now: int) -> dict[str
         "cells": [cells.get(broker) for broker in read.brokers],
         "is_reporting": row.is_reporting,
         "avoids_none": avoids_none(row),
+        "has_steps": bool(steps.rows),
     }
 
 

@@ -201,13 +201,35 @@ def _still_there(rows: list[Seen], now: int) -> list[Seen]:
 
 
 def steps_for(row: Seen) -> Steps:
-    """Give the steps by which a producer leaves brokers alone, as its version has them."""
-    return steps_of(row.version)
+    """Give the steps by which a producer leaves brokers alone, as its language and version have them."""
+    return steps_of(row.version, row.language)
 
 
 def avoids_none(row: Seen) -> bool:
-    """Whether a producer left no broker alone, though it told of sends after which one by its steps does."""
-    return avoids_no_broker(row.standings, slow_ms=steps_for(row).slow_ms)
+    """Whether a producer left no broker alone, though it told of sends after which one does, or has no steps."""
+    slow_ms = steps_for(row).slow_ms
+    if slow_ms is None:
+        return row.is_reporting and not any(each.backoffs for each in row.standings)
+    return avoids_no_broker(row.standings, slow_ms=slow_ms)
+
+
+def with_most_to_say(rows: Iterable[Seen], *, now: int) -> Seen | None:
+    """Choose the producer to begin with: who leaves a broker alone for longest, did so last, cannot reach one, failed.
+
+    Of those alike the first; None: none told anything.
+    """
+    return max((row for row in rows if row.has_told), key=lambda row: _has_to_say(row, now), default=None)
+
+
+def _has_to_say(row: Seen, now: int) -> tuple[int | bool, ...]:
+    near = row.standings
+    return (
+        max((each.left_ms(now) for each in near), default=0),
+        max((backoff.until for each in near for backoff in each.backoffs), default=0),
+        any(each.is_reachable is False for each in near),
+        sum(each.failed(now) for each in near),
+        row.is_reporting,
+    )
 
 
 def picks_of(row: Seen, *, now: int) -> list[Pick]:

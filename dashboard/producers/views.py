@@ -50,7 +50,8 @@ def producers(request: HttpRequest) -> HttpResponse:
     number = int(page) if page.isdecimal() and len(page) < 7 else 1
     read = queries.page_of(wanted, number=number, search=search, now=at)
     birds = canaries.canaries_of(clusters=mine, access=access, at=past)
-    closely = _closely(wanted, client)
+    named = (row for row in wanted.rows if row.client == client)
+    closely = next(named, None) or queries.with_most_to_say(wanted.rows, now=at)
     alone = [(row, each, each.left_ms(at)) for row in every.rows for each in row.leaves_alone(at)]
     context = {
         "clusters_shown": clusters,
@@ -123,12 +124,6 @@ def _canaries(birds: Sequence[canaries.Seen], access: Access, past: int | None, 
         for each in birds
         if past is None or each.estimates(at)
     ]
-
-
-def _closely(read: queries.Producers, client: str) -> queries.Seen | None:
-    named = next((row for row in read.rows if row.client == client), None)
-    reporting = (row for row in read.rows if row.is_reporting)
-    return named or next(reporting, None) or next((row for row in read.rows if row.has_told), None)
 
 
 def _steps(request: HttpRequest, near: queries.Neighbours) -> list[dict[str, object]]:

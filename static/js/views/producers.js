@@ -14,6 +14,13 @@ export const left = (until, now) => span(Math.max(0, until - now));
 /** Whether one of the times ended in (since, now]: the page is to be asked for anew then, not up to 5 s later. */
 export const hasEnded = (untils, since, now) => untils.some((until) => since < until && until <= now);
 
+/** The address of the page that goes on about the same producer, though another one has more to say by now. */
+export function sameProducer(href, client) {
+  const url = new URL(href);
+  if (client && !url.searchParams.has("client")) url.searchParams.set("client", client);
+  return url.href;
+}
+
 export function mountProducers(page) {
   const onPick = (event) => {
     const picture = event.target.closest?.(".producer-history .sent");
@@ -46,7 +53,7 @@ function keepTrue(page) {
     if (page.hidden) return;
     const [asked, old] = [Date.now(), partOf(page)];
     try {
-      const status = await refreshParts(page, location.href, AbortSignal.timeout(LONGEST_MS));
+      const status = await refreshParts(page, sameProducer(location.href, partOf(page).dataset.client), AbortSignal.timeout(LONGEST_MS));
       if (partOf(page) !== old) hear();
       asOf.note("producers", status === "open" && partOf(page) === old); // as while something in it has the focus
       asOf.status(status);

@@ -40,3 +40,17 @@ def test_steps_are_those_of_the_version() -> None:
     assert (new.isolation_ms, new.is_assumed, strange.is_assumed) == (10_000, False, True)
     assert old.profile.version == "4.9.7"
     assert old.rows[2] == (550, 30_000)
+
+
+def test_steps_are_those_of_the_language() -> None:
+    python, go, cpp = steps_of("V5_1_4", "PYTHON"), steps_of("V2_1_0", "GO"), steps_of("V2_2_0", "CPP")
+
+    assert (python.profile.version, python.rows[2], python.is_assumed) == ("5.1.4", (550, 2_000), False)
+    assert (go.rows, go.slow_ms, go.stage_of_latency(9_000)) == ((), None, 0)
+    assert (cpp.rows, cpp.slow_ms) == ((), None)
+
+
+def test_a_client_without_steps_takes_each_queue_in_turn() -> None:
+    found = pick("orders", QUEUES, {}, steps_of("", "GO").profile, at=0, avoids_faults=False)
+
+    assert found.why == (Why.IN_TURN,)

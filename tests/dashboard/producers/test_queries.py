@@ -16,6 +16,7 @@ from dashboard.producers.queries import (
     producers_of,
     searched,
     steps_for,
+    with_most_to_say,
 )
 from rebalance_engine.producer import Skip
 from tests.dashboard.producers.conftest import Teller, stock
@@ -192,3 +193,14 @@ def test_producers_come_in_pages_and_are_searched(cluster: Cluster) -> None:
     assert [row.client for row in last.rows] == [f"S{PAGE}"]
     assert [row.client for row in searched(read(), "s100 P_G shop east").rows] == ["S100"]
     assert searched(read(), "nobody").count == 0
+
+
+def test_it_begins_with_who_leaves_a_broker_alone_or_did_so_last(reported: Teller) -> None:
+    told(Teller(T0, "A").sent(1_000, 5), Teller(T0, "B").sent(1_000, 5), Teller(T0, "B").backs_off(2_000, 500))
+    rows = sorted(read().rows, key=lambda row: row.client)
+
+    now, later, before = (with_most_to_say(rows[:until], now=T0 + at) for until, at in ((3, 4_000), (2, 9_000), (1, 9)))
+
+    assert reported.client == "P"
+    assert [row and row.client for row in (now, later, before)] == ["P", "B", "A"]
+    assert with_most_to_say([row for row in rows if row.client == "S"], now=T0) is None

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from dashboard.audit.models import AuditEntry
-from dashboard.clusters.models import Canary, Cluster
+from dashboard.clusters.models import Canary, Cluster, Producer
 from dashboard.common.clock import now_ms
 from dashboard.people.models import Grant
 from dashboard.people.roles import Role
@@ -232,3 +232,29 @@ def test_the_page_leads_to_every_producer_and_names_brokers_without_a_column(cli
     assert 'href="?q=S&amp;page=1"' in second
     assert "Page 1 of 2, 130 producers" in first
     assert "No producer fits." in client.get("/producers/?q=nobody").content.decode()
+
+
+def test_the_steps_are_named_by_the_language_of_the_producer(viewer: Client, cluster: Cluster) -> None:
+    for language in ("PYTHON", "GO", "CPP", "JAVA"):
+        told(Teller(now_ms() - 2_000, language).sent(0, 6))
+        stock(cluster, language, version="V5_1_4")
+        Producer.objects.filter(client_id=language).update(language=language)
+
+    def says(words: str) -> list[str]:
+        pages = {name: viewer.get("/producers/", {"client": name}) for name in ("PYTHON", "GO", "CPP", "JAVA")}
+        return [name for name, page in pages.items() if words in page.content.decode()]
+
+    assert says("the Python client has those of Java 5.1.4, unless") == ["PYTHON"]
+    assert says("as in Java 5.1.4, unless") == ["JAVA"]
+    assert says("A failure counts as") == ["PYTHON", "JAVA"]
+    assert says("Go producers leave no broker alone") == ["GO"]
+    assert says("In active mode, which is off by default") == ["CPP"]
+
+
+def test_the_row_of_the_producer_that_is_told_of_is_marked(viewer: Client) -> None:
+    told(Teller(now_ms() - 2_000, "A").sent(0, 6), Teller(now_ms() - 2_000, "B").sent(0, 6))
+
+    page = viewer.get("/producers/", {"client": "B"}).content.decode()
+
+    [row] = re.findall(r"<tr data-chosen>.*?</tr>", page, re.DOTALL)
+    assert ">B</bdi>" in row and 'data-client="B"' in page
