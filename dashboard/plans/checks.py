@@ -11,6 +11,7 @@ from enum import Enum
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from dashboard.common.shown import shown
 from dashboard.groups.risks import risk_words
 from dashboard.groups.told import BY_HAND
 from dashboard.plans.questions import RETRY
@@ -19,6 +20,7 @@ from rebalance_engine.group import GroupView
 from rebalance_engine.model import MessageModel, MessageQueue
 
 MOST_SHOWN = 12
+LONGEST_NAME = 80
 
 
 class Grade(Enum):
@@ -59,6 +61,15 @@ class Check:
     def more(self) -> int:
         """How many there are besides."""
         return len(self.subjects) - len(self.shown)
+
+    @property
+    def named(self) -> str:
+        """Its words with the names of the first subjects, where there is no markup."""
+        names = ", ".join(shown(each, LONGEST_NAME) for each in self.shown)
+        if not names:
+            return self.words
+        more = " " + _("and %(n)s more") % {"n": self.more} if self.more else ""
+        return f"{self.words}: {names}{more}"
 
 
 def check(assignment: Mapping[str, Iterable[MessageQueue]], view: GroupView, former: Collection[str]) -> list[Check]:

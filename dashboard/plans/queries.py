@@ -38,6 +38,15 @@ def latest(*, group: int) -> ByConfig | None:
     return ByConfig.objects.filter(group=group).order_by("-version").first()
 
 
+def to_begin_with(*, group: Group) -> tuple[int, str]:
+    """Give what a new version is made from: number and document of the latest; 0 and what is held if none is."""
+    there = latest(group=group.pk)
+    if there is not None:
+        return there.version, there.document
+    held = look_plainly(group=group).view.held
+    return 0, assignments.write({} if held is None else held.as_lists())
+
+
 def version(*, group: int, number: int) -> ByConfig | None:
     """Give one version."""
     return ByConfig.objects.filter(group=group, version=number).first()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -9,6 +12,7 @@ from django.urls import reverse
 from dashboard.audit.models import AuditEntry
 from dashboard.groups.models import Group
 from dashboard.groups.rebalancing import rebalance_once
+from dashboard.plans import assignments
 from dashboard.plans.models import ByConfig
 from tests.dashboard.story import T0, held, route, seen, told
 
@@ -31,6 +35,13 @@ def add(client: Client, group: Group, **given: str) -> tuple[int, str]:
     return answer.status_code, answer.content.decode()
 
 
+def add_as_read(client: Client, group: Group, **given: str) -> int:
+    """Tick what the page lists beside the tick."""
+    listed = re.search(r'name="listed" value="([^"]+)"', add(client, group, **given)[1])
+    assert listed is not None
+    return add(client, group, **given, is_read="on", listed=listed[1])[0]
+
+
 def test_a_version_is_added_as_on_the_page(admin_client: Client, group: Group) -> None:
     assert add(admin_client, group)[0] == 302
 
@@ -45,7 +56,8 @@ def test_a_version_is_added_as_on_the_page(admin_client: Client, group: Group) -
     ("given", "why"),
     [
         ({"document": "{"}, "This is no JSON"),
-        ({"document": '{"A": ["orders/east/0-1"]}'}, "2 queues have no owner"),
+        ({"document": '{"A": ["orders/east/0-1"]}'}, "would wait: orders/east/2, orders/east/3<"),
+        ({"document": '{"A": ["orders/east/0-1"]}', "is_read": "on"}, "would wait: orders/east/2, orders/east/3<"),
         ({"document": '{"A": ["orders/east/0-3", "orders/east/0"]}', "is_read": "on"}, "is listed twice"),
         ({"base": "7"}, "there is no version yet"),
         ({"reason": ""}, "This field is required"),
@@ -63,8 +75,12 @@ def test_what_cannot_be_kept_is_refused_there_too(
 
 def test_what_is_risky_needs_its_tick_and_the_latest_version_as_its_base(admin_client: Client, group: Group) -> None:
     risky = {"document": '{"A": ["orders/east/0-1"]}', "is_read": "on"}
+    listed = re.search(r'name="listed" value="([^"]+)"', add(admin_client, group, **risky)[1])
+    assert listed is not None
 
-    assert add(admin_client, group, **risky)[0] == 302
+    other = {**risky, "document": '{"A": ["orders/east/0-2"]}', "listed": listed[1]}
+    assert "would wait: orders/east/3<" in add(admin_client, group, **other)[1], "that was not listed"
+    assert add(admin_client, group, **risky, listed=listed[1])[0] == 302
     assert "version 1 by admin is there" in add(admin_client, group)[1]
     assert add(admin_client, group, base="1")[0] == 302
 
@@ -78,3 +94,17 @@ def test_a_version_is_not_changed_or_deleted(admin_client: Client, group: Group)
 
     assert (changed.status_code, deleted.status_code) == (403, 403)
     assert ByConfig.objects.get().document == row.document
+
+
+def test_the_form_asks_for_the_group_and_begins_with_its_latest_version(admin_client: Client, group: Group) -> None:
+    def document(**asked: str) -> str:
+        page = admin_client.get(reverse(ADD), asked).content.decode()
+        found = re.search(r'<textarea name="document"[^>]*>(.*?)</textarea>', page, re.DOTALL)
+        return unescape(found[1]).strip() if found else page
+
+    assert 'value="Continue"' in document() and 'value="Continue"' in document(group="77")
+    to = admin_client.post(reverse(ADD), {"group": str(group.pk)})
+    assert to.headers["Location"] == f"{reverse(ADD)}?group={group.pk}"
+    assert document(group=str(group.pk)) == assignments.write(assignments.read(GOOD)).strip(), "what is held"
+    assert add_as_read(admin_client, group, document='{"A": ["orders/east/0-1"], "B": ["orders/east/2-3"]}') == 302
+    assert document(group=str(group.pk)) == ByConfig.objects.get().document.strip()
