@@ -87,7 +87,7 @@ def test_nothing_jumps_when_scripts_draw(turn: Turn, page: Page, plain: Page, wi
     plain.goto(address)
     page.goto(address)
     expect(page.locator("#map [data-cell]").first).to_be_visible()
-    expect(page.locator("#owners svg").first).to_be_attached()  # what is asked for after the first paint has come
+    expect(page.locator("#owners text").first).to_be_attached()  # what is asked for after the first paint has come
     expect(page.locator("#as-of .pill")).not_to_have_text("Not live yet")
     page.evaluate(FRAMES)
 
@@ -98,3 +98,19 @@ def test_nothing_jumps_when_scripts_draw(turn: Turn, page: Page, plain: Page, wi
     scale = plain.locator("#time-bar .band-ground").first.bounding_box()
     assert scale is not None
     assert scale["x"] + scale["width"] <= width - 16
+
+
+def test_owners_over_time_have_their_room_before_they_are_asked_for(turn: Turn, page: Page) -> None:
+    address = of_group(turn)
+    page.route("**/owners?*", lambda route: route.abort())
+
+    page.goto(address)
+    expect(page.locator("#map [data-cell]").first).to_be_visible()
+    kept = page.locator("#owners").bounding_box()
+    page.unroute("**/owners?*")
+    page.goto(address)
+    expect(page.locator("#owners text").first).to_be_attached()
+
+    drawn = page.locator("#owners").bounding_box()
+    assert kept is not None and drawn is not None
+    assert kept["height"] == drawn["height"] > 100

@@ -7,7 +7,11 @@ from typing import Any
 
 from dashboard.groups.first.bar import first_bar
 from dashboard.groups.first.map import first_map
+from dashboard.groups.owner_lanes import MOST_LANES
+from dashboard.groups.table import every_queue
 from dashboard.push.messages import GroupState
+
+LANE, TITLE, AXIS = 15, 20, 20  # px of owners over time, as static/js/views/owner-lanes.js draws them
 
 
 def painted(
@@ -26,7 +30,20 @@ def painted(
     is_shared = state is not None and state.head.model == "BROADCASTING"
     drawn = None if state is None else first_map(state, around, facts["lag"], zoom=zoom, is_past=is_past)
     bar = first_bar(time, at=time["until"] if at is None else at, looked=looked, is_shared=is_shared)
-    return {"first": drawn, "bar": bar}
+    return {"first": drawn, "bar": bar, "owners_room": owners_room(state, around)}
+
+
+def owners_room(state: GroupState | None, around: Mapping[str, Any]) -> int:
+    """Say how high the owners over time will be: a lane for each queue, by topic and broker. 0: none, or not known yet.
+
+    Which queues changed hands, of more than have lanes, only their answer tells.
+    """
+    if state is None or state.head.model == "BROADCASTING":
+        return 0
+    queues = {(row.topic, row.broker, row.queue_id) for row in every_queue(state, around.get("away") or [])}
+    if not 0 < len(queues) <= MOST_LANES:
+        return 0
+    return AXIS + LANE * len(queues) + TITLE * len({queue[:2] for queue in queues})
 
 
 def looked_until(state: GroupState | None, around: Mapping[str, Any]) -> int | None:

@@ -11,7 +11,8 @@ const [LANE, TITLE, HEAD, PER_LETTER] = [15, 20, 16, 6.4];
 
 /** Draw into a section; `told` is null before it was asked for. `at` is the instant that the page shows. */
 export function drawOwners(section, told, { until, at = null, looked = null }) {
-  section.hidden = !told?.queues.length;
+  if (!told) return; // the room that is kept stays
+  section.hidden = !told.queues.length;
   if (section.hidden) return;
   const host = section.querySelector('[data-is="owners"]');
   const width = Math.max(320, host.clientWidth);

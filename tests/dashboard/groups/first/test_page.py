@@ -5,7 +5,7 @@ import re
 import pytest
 from django.test import Client
 
-from dashboard.groups.first.page import looked_until, painted
+from dashboard.groups.first.page import looked_until, owners_room, painted
 from dashboard.groups.models import Group
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.people.roles import Role
@@ -29,6 +29,13 @@ def test_a_group_that_was_never_shown_has_a_bar_and_no_map() -> None:
 
     assert found["first"] is None
     assert found["bar"] is not None
+
+
+def test_owners_over_time_have_room_for_a_lane_a_queue_and_a_title_a_broker() -> None:
+    two = state(*TWO)
+
+    assert owners_room(two, AROUND) == 20 + 15 * 4 + 20
+    assert owners_room(None, AROUND) == owners_room(state(model="BROADCASTING"), AROUND) == 0
 
 
 @pytest.mark.usefixtures("cluster")
