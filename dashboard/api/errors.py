@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 from django.views import defaults
 
 from dashboard.common.shown import shown
+from dashboard.common.spans import plain
 
 ADDRESS = "/api/v1/"
 MOST_NAMED, LONGEST_NAME = 5, 40  # parameters that a refusal names, and letters of each
@@ -42,7 +43,7 @@ def is_of_the_api(request: HttpRequest) -> bool:
 
 def refused(status: int, words: str, **more: object) -> JsonResponse:
     """Say why not."""
-    answer = JsonResponse({"problem": words, **more}, status=status)
+    answer = JsonResponse({"problem": plain(words), **more}, status=status)
     if status == 401:
         answer["WWW-Authenticate"] = 'Bearer realm="api"'
     return answer

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
-from dashboard.common.spans import age, between, clock, span
+from dashboard.common.spans import HARD, age, between, clock, span
 from dashboard.groups.bands import Step
 from dashboard.groups.lag import OLD_MS
 from dashboard.groups.lately import Lately
@@ -70,17 +70,12 @@ def _time(each: Lately, lasted: Lasted | None, note: str, *, has_most: bool = Tr
     if not has_most and not lasted.low:
         return _cell("–", "unknown", note)
     words, mark = between(lasted.low, lasted.high if has_most else None)
-    text = "0" if not lasted.low and lasted.high == 0 else _breakable(words)
+    text = "0" if not lasted.low and lasted.high == 0 else words
     if each.first_at is None or each.known_since < each.first_at:
         return _cell(text, mark, note)
     first = clock(each.first_at, millis=False)
     note = _("%(note)s; known only since its first look at %(at)s UTC") % {"note": note, "at": first}
     return _cell(text, mark, note, _("since %(at)s") % {"at": first})
-
-
-def _breakable(words: str) -> str:
-    """Let two bounds stand below each other where there is no room, and break nowhere else."""
-    return words.replace(" ", "\u00a0").replace("–\u00a0", "– ")
 
 
 def _twice(each: Lately) -> dict[str, str]:
@@ -89,7 +84,7 @@ def _twice(each: Lately) -> dict[str, str]:
     if not each.twice:
         return _cell("–", "unknown", _("none is known; what members consumed and did not commit is unknown"))
     note = _("messages consumed twice since the group is known, at least, in handoffs of which both members reported")
-    return _cell(f"≥ {each.twice}", "bound", note)
+    return _cell(f"≥{HARD}{each.twice}", "bound", note)
 
 
 def _lag(each: Lately) -> dict[str, str]:
@@ -99,7 +94,7 @@ def _lag(each: Lately) -> dict[str, str]:
     note = _("messages not consumed yet, all queues, as of %(at)s UTC") % {
         "at": clock(waiting.observed_at, millis=False)
     }
-    text, mark = (str(waiting.lag), "exact") if waiting.is_whole else (f"≥ {waiting.lag}", "bound")
+    text, mark = (str(waiting.lag), "exact") if waiting.is_whole else (f"≥{HARD}{waiting.lag}", "bound")
     if not waiting.is_whole:
         note = _("%(note)s; not known of every queue") % {"note": note}
         if not waiting.lag:
@@ -110,4 +105,4 @@ def _lag(each: Lately) -> dict[str, str]:
         return _cell(text, mark, note)
     if waiting.waits_since is None:
         return _cell(text, mark, note, _("age unknown"))
-    return _cell(text, mark, note, f"≤ {span(max(LEAST_MS, waiting.observed_at - waiting.waits_since))}")
+    return _cell(text, mark, note, f"≤{HARD}{span(max(LEAST_MS, waiting.observed_at - waiting.waits_since))}")

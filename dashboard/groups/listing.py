@@ -9,6 +9,7 @@ from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
 from dashboard.clusters.models import Cluster
+from dashboard.common.spans import HARD
 from dashboard.groups.cells import Cells, bands_of, cells_of
 from dashboard.groups.finding import Search
 from dashboard.groups.found import groups_with_any
@@ -57,7 +58,7 @@ class Listed:
     @property
     def doubles_at_least(self) -> str:
         """How many queues two hold at least; empty where it is known exactly, or not at all."""
-        return f"≥ {self.row.doubles}" if self.row.doubles and is_bound(self.row) else ""
+        return f"≥{HARD}{self.row.doubles}" if self.row.doubles and is_bound(self.row) else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from dashboard.common.sayings import in_words, together
-from dashboard.common.spans import between, span
+from dashboard.common.spans import plain_between as between
+from dashboard.common.spans import plain_span as span
 from dashboard.groups.elsewhere import told_by_others
 from dashboard.groups.models import Round
 from dashboard.groups.rounds import MOST_COUNTED

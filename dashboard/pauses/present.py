@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from dashboard.common.spans import between, span
+from dashboard.common.spans import HARD, between, span
 from dashboard.groups.models import Group
 from dashboard.groups.whose import cause_with_names
 from dashboard.groups.words import cause_words
@@ -93,7 +93,7 @@ def written(total: Sum) -> tuple[str, str, str]:
     if total.unknown and not total.low:
         return _("unknown"), "unknown", _("of %(n)s queues it is unknown") % {"n": total.unknown}
     if total.high is None:
-        return f"≥ {span(total.low)}", "bound", _("of %(n)s queues only a part is known") % {"n": total.unknown}
+        return f"≥{HARD}{span(total.low)}", "bound", _("of %(n)s queues only a part is known") % {"n": total.unknown}
     words, mark = between(total.low, total.high)
     return words, mark, ""
 

@@ -58,9 +58,9 @@ test("a line that is cut is told before what fails because of it, with its age, 
   context.mock.timers.tick(3000);
 
   assert.equal(page.head.dataset.mode, "away");
-  assert.equal(page.parts.age.textContent, "nothing heard for 3 s, trying again");
+  assert.equal(page.parts.age.textContent, "nothing heard for 3\u00a0s, trying again");
   assert.ok(page.classes.has("stale"));
-  assert.equal(page.aging.textContent, "as of 3 s ago");
+  assert.equal(page.aging.textContent, "as of 3\u00a0s ago");
 });
 
 test("a line that says it is open and is silent for longer than it ever is counts as cut", (context) => {
@@ -81,14 +81,14 @@ test("a line that says it is open and is silent for longer than it ever is count
 
 test("what lasts is counted on, as of what is shown", (context) => {
   const { page, asOf } = begin(context);
-  assert.equal(page.lasting.textContent, "for 5 s");
+  assert.equal(page.lasting.textContent, "for 5\u00a0s");
 
   context.mock.timers.tick(2000);
-  assert.equal(page.lasting.textContent, "for 7 s");
+  assert.equal(page.lasting.textContent, "for 7\u00a0s");
 
   asOf.status("away");
   context.mock.timers.tick(60000);
-  assert.equal(page.lasting.textContent, "for 5 s");
+  assert.equal(page.lasting.textContent, "for 5\u00a0s");
 });
 
 test("a watcher that stops makes the page of its group old after 8 s, and the time of what is shown never goes on", (context) => {
@@ -102,7 +102,7 @@ test("a watcher that stops makes the page of its group old after 8 s, and the ti
   context.mock.timers.tick(1000);
 
   assert.deepEqual([page.head.dataset.mode, page.parts.now.textContent], ["stale", began]);
-  assert.equal(page.aging.textContent, "as of 9 s ago");
+  assert.equal(page.aging.textContent, "as of 9\u00a0s ago");
 });
 
 test("what is told late of when a cluster answered makes nothing older", (context) => {

@@ -48,15 +48,15 @@ test("a line breaks where it is unknown and leaves out what is older than a minu
 
 test("words never make a zero of what is unknown, and say how old it is", () => {
   assert.equal(lagWords(null, 64000), "");
-  assert.equal(lagWords(of("east", 0), 64000), "Lag 5, the first waits 12.0 s at most; told 4 s ago.");
+  assert.equal(lagWords(of("east", 0), 64000), "Lag 5, the first waits 12.0\u00a0s at most; told 4\u00a0s ago.");
   assert.match(lagWords(of("east", 1), 64000), /unknown/);
-  assert.match(lagWords(of("west", 0), 64000), /as of 34 s ago: its broker did not tell since/);
-  assert.equal(lagWords({ lag: 0, since: null, at: 60000, isOld: false, looks: [] }, 64000), "Lag 0, told 4 s ago.");
+  assert.match(lagWords(of("west", 0), 64000), /as of 34\u00a0s ago: its broker did not tell since/);
+  assert.equal(lagWords({ lag: 0, since: null, at: 60000, isOld: false, looks: [] }, 64000), "Lag 0, told 4\u00a0s ago.");
 });
 
 test("of a past instant it is told when that was said last, and no age of all together", () => {
   const kept = lagsOf([{ broker: "east", at: 60000, missing: null, queues: [["orders", 0, 5, null]], looks: [[60000, [5]]], is_kept: true }]);
 
-  assert.equal(lagWords([...kept.values()][0], 64000), "Lag 5, and nothing else was told in the 4 s after it.");
+  assert.equal(lagWords([...kept.values()][0], 64000), "Lag 5, and nothing else was told in the 4\u00a0s after it.");
   assert.deepEqual(totalOf([...kept.values()]), { lag: 5, isWhole: true, at: null });
 });

@@ -33,15 +33,15 @@ test("where names, words and bars have room in one line each lane has one line",
 });
 
 test("words that are too long for a line take two, and are cut only where these are not enough", () => {
-  assert.deepEqual(wrapped("4.7 s two owners", 150), ["4.7 s two owners"]);
-  assert.deepEqual(wrapped("4.7 s two owners, since an earlier round", 180), ["4.7 s two owners,", "since an earlier round"]);
-  assert.deepEqual(wrapped("4.7 s two owners, since an earlier round", 90), ["4.7 s two o…", "since an ea…"]);
+  assert.deepEqual(wrapped("4.7\u00a0s two owners", 150), ["4.7\u00a0s two owners"]);
+  assert.deepEqual(wrapped("4.7\u00a0s two owners, since an earlier round", 180), ["4.7\u00a0s two owners,", "since an earlier round"]);
+  assert.deepEqual(wrapped("4.7\u00a0s two owners, since an earlier round", 90), ["4.7\u00a0s two o…", "since an ea…"]);
   assert.deepEqual(wrapped("无主五秒无主五秒", 48), ["无主五秒", "无主五秒"]);
 });
 
 test("Chinese words have the room that they need", () => {
   assert.equal(widthOf("no owner", 7), 56);
-  assert.equal(widthOf("无主 5 s", 7), 2 * 12 + 4 * 7);
+  assert.equal(widthOf("无主 5\u00a0s", 7), 2 * 12 + 4 * 7);
 });
 
 test("a round's words in Chinese do not run into the next round's", () => {

@@ -101,7 +101,7 @@ test("two who told one after the other are perhaps two, and the sentence says wh
   assert.deepEqual(cellsOf(picture, 2), [["A", "claim", false], ["B", "claim", true]]);
   const column = { topic: "orders", broker: "east", id: 2, number: 2 };
   const said = describe(picture, column, null, { now: 60000, seen: new Map([["A", 1000], ["B", 59000]]) });
-  assert.match(said, /^Perhaps two owners: A \(told 59 s ago\), B \(told 1 s ago\)\./);
+  assert.match(said, /^Perhaps two owners: A \(told 59\u00a0s ago\), B \(told 1\u00a0s ago\)\./);
 });
 
 test("nobody is said to be without owner while a broker does not tell who is a member", () => {
@@ -198,7 +198,7 @@ test("the sentence tells the last owner, where it is known", () => {
 
   const words = describe(picture, { broker: "east", number: 0 }, null, { now: 104700, owners });
 
-  assert.match(words, /Last owner A \(gone\), until 00:01:00, 44.7 s ago\./);
+  assert.match(words, /Last owner A \(gone\), until 00:01:00, 44.7\u00a0s ago\./);
 });
 
 test("names are shown as the server shows them", () => {
@@ -293,10 +293,10 @@ test("a group's page says of its state what its row says: who was never asked, w
 test("a round that did not converge is not called open alone", () => {
   const row = { round_opened_at: 1000, round_closed_at: null, round_moves: 3 };
 
-  assert.equal(roundWhen(row, 5500), "open for 4.5 s");
-  assert.equal(roundWhen(row, 121000), "not converged, open for 2 min 00 s");
-  assert.equal(roundWhen({ ...row, round_closed_at: 4500 }, 5500), "1.0 s ago, 3 moved");
-  assert.equal(roundWhen({ ...row, round_closed_at: 4500, members: 0 }, 5500), "1.0 s ago");
+  assert.equal(roundWhen(row, 5500), "open for 4.5\u00a0s");
+  assert.equal(roundWhen(row, 121000), "not converged, open for 2\u00a0min\u00a000\u00a0s");
+  assert.equal(roundWhen({ ...row, round_closed_at: 4500 }, 5500), "1.0\u00a0s ago, 3 moved");
+  assert.equal(roundWhen({ ...row, round_closed_at: 4500, members: 0 }, 5500), "1.0\u00a0s ago");
   assert.equal(roundWhen({ ...row, round_opened_at: null }, 5500), "");
 });
 
@@ -341,33 +341,33 @@ test("a lane whose owner nobody knows says so, and what is known before", () => 
   const lane = { from: "A", is_unknown: true, unowned: [0, null], overlap: [null, null] };
 
   assert.deepEqual(verdict(lane), ["word-unknown", "unknown: no answer"]);
-  assert.deepEqual(verdict({ ...lane, unowned: [2500, null] }), ["word-unknown", "2.5 s no owner, then unknown: no answer"]);
+  assert.deepEqual(verdict({ ...lane, unowned: [2500, null] }), ["word-unknown", "2.5\u00a0s no owner, then unknown: no answer"]);
 });
 
 test("a handoff of which only the most is known may have had nobody, or two: neither is said to have been", () => {
   const lane = { from: "A", unowned: [0, 976], overlap: [0, 1034], is_perhaps_gap: true, is_perhaps_overlap: true };
 
-  assert.deepEqual(verdict(lane), ["word-unknown", "perhaps none or two, ≤ 1.0 s"]);
-  assert.deepEqual(verdict({ ...lane, is_perhaps_overlap: false }), ["word-unknown", "perhaps no owner, ≤ 976 ms"]);
-  assert.deepEqual(verdict({ ...lane, is_perhaps_gap: false }), ["word-unknown", "perhaps two owners, ≤ 1.0 s"]);
-  assert.deepEqual(verdict({ ...lane, is_overlap: true, overlap: [800, 1034] }), ["word-two", "800 ms – 1.0 s two owners"]);
-  assert.deepEqual(verdict({ ...lane, is_overlap: true, is_older: true, overlap: [800, 1034] })[1], "800 ms – 1.0 s two owners, since an earlier round");
-  assert.deepEqual(verdict({ ...lane, is_shared: true }), ["word-unknown", "perhaps two owners so far, ≤ 1.0 s"]);
+  assert.deepEqual(verdict(lane), ["word-unknown", "perhaps none or two, ≤\u00a01.0\u00a0s"]);
+  assert.deepEqual(verdict({ ...lane, is_perhaps_overlap: false }), ["word-unknown", "perhaps no owner, ≤\u00a0976\u00a0ms"]);
+  assert.deepEqual(verdict({ ...lane, is_perhaps_gap: false }), ["word-unknown", "perhaps two owners, ≤\u00a01.0\u00a0s"]);
+  assert.deepEqual(verdict({ ...lane, is_overlap: true, overlap: [800, 1034] }), ["word-two", "800\u00a0ms\u00a0– 1.0\u00a0s two owners"]);
+  assert.deepEqual(verdict({ ...lane, is_overlap: true, is_older: true, overlap: [800, 1034] })[1], "800\u00a0ms\u00a0– 1.0\u00a0s two owners, since an earlier round");
+  assert.deepEqual(verdict({ ...lane, is_shared: true }), ["word-unknown", "perhaps two owners so far, ≤\u00a01.0\u00a0s"]);
 });
 
 test("a queue that left the route before anybody took it is gone, and waited for no longer", () => {
   const lane = { from: "A", to: "", is_gone: true, is_gap: true, unowned: [30_000, 61_000], overlap: [null, null] };
 
-  assert.deepEqual(verdict(lane), ["word-none", "30.0 s – 1 min 01 s no owner, then queue gone"]);
-  assert.deepEqual(verdict({ ...lane, unowned: [0, 61_000], is_gap: false, is_perhaps_gap: true })[1], "queue gone, perhaps no owner before, ≤ 1 min 01 s");
+  assert.deepEqual(verdict(lane), ["word-none", "30.0\u00a0s\u00a0– 1\u00a0min\u00a001\u00a0s no owner, then queue gone"]);
+  assert.deepEqual(verdict({ ...lane, unowned: [0, 61_000], is_gap: false, is_perhaps_gap: true })[1], "queue gone, perhaps no owner before, ≤\u00a01\u00a0min\u00a001\u00a0s");
   assert.deepEqual(verdict({ ...lane, unowned: [0, 0], is_gap: false }), ["word-unknown", "queue gone"]);
 });
 
 test("a queue of somebody who may have kept it has perhaps no owner so far", () => {
   const lane = { from: "A", to: "", is_waiting: true, is_gap: false, is_perhaps_gap: true, unowned: [0, 30_000], overlap: [null, null] };
 
-  assert.deepEqual(verdict(lane), ["word-unknown", "perhaps no owner so far, ≤ 30.0 s"]);
-  assert.deepEqual(verdict({ ...lane, is_gap: true, unowned: [30_000, 30_000] }), ["word-none", "30.0 s no owner so far"]);
+  assert.deepEqual(verdict(lane), ["word-unknown", "perhaps no owner so far, ≤\u00a030.0\u00a0s"]);
+  assert.deepEqual(verdict({ ...lane, is_gap: true, unowned: [30_000, 30_000] }), ["word-none", "30.0\u00a0s no owner so far"]);
 });
 
 test("numbers of queues never run into each other, however many digits they have", () => {

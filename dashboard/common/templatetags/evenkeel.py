@@ -39,7 +39,7 @@ def clock_s(ms: int | None) -> str:
 @register.filter
 def shown(name: str | None, most: int | None = None) -> str:
     """Write a name from outside, or a sentence with names in it; a longer one is cut in the middle."""
-    return "" if name is None else write(str(name), most)
+    return "" if name is None else spans.together(write(str(name), most))
 
 
 @register.filter
@@ -140,6 +140,8 @@ def instant(at: int | None, low: int | None, high: int | None) -> SafeString:
 @register.simple_tag
 def figure(value: object, mark: str = "exact", note: str = "") -> SafeString:
     """Write a figure with its mark: exact, bound, estimate, unknown or none (does not apply). ``None`` is unknown."""
+    if isinstance(value, str):
+        value = spans.together(value)
     if value is None:
         return format_html(
             '<span class="fig" data-mark="unknown" title="{}" tabindex="0">–</span>', note or _("unknown")

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from dashboard.common.spans import age
+from dashboard.common.spans import HARD, age
 from dashboard.groups.first.columns import Column
 from dashboard.groups.first.marks import Text
 
@@ -49,7 +49,7 @@ def foot_of(columns: Sequence[Column], cell: int, lag: Sequence[Mapping[str, Any
     total, is_whole = sum(each.lag or 0 for each in known), len(known) == len(all_of)
     is_kept = any(each.is_kept for each in known)
     words = "" if is_kept else _("told %(age)s ago") % {"age": age(now - min(each.at for each in known))}
-    return Foot(has_room, str(total) if is_whole else f"≥ {total}", "exact" if is_whole else "bound", words)
+    return Foot(has_room, str(total) if is_whole else f"≥{HARD}{total}", "exact" if is_whole else "bound", words)
 
 
 def _by_queue(lag: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str, int], Told]:

@@ -1,6 +1,6 @@
 // Below the map: how far the group is behind in each queue, and how that went in the last minute.
 import { LONG_MS, addedUp, inShort, lineOf, mostOf, totalOf } from "../lib/lag.js";
-import { age } from "../lib/time.js";
+import { HARD, age } from "../lib/time.js";
 import { draw, make } from "../lib/svg.js";
 import { fill, gettext } from "../lib/words.js";
 
@@ -25,7 +25,7 @@ export function drawLags({ svg, total }, columns, cell, lags, now) {
   });
   svg.replaceChildren(...parts);
   const { lag, isWhole, at } = totalOf(mine);
-  const words = lag === null ? "–" : isWhole ? String(lag) : `≥ ${lag}`;
+  const words = lag === null ? "–" : isWhole ? String(lag) : `≥${HARD}${lag}`;
   const figure = make("span", { class: "fig", "data-mark": lag === null ? "unknown" : isWhole ? "exact" : "bound" }, words);
   total.replaceChildren(figure, make("span", {}, at === null ? "" : fill(gettext("told %(age)s ago"), { age: age(now - at) })));
 }

@@ -1,5 +1,5 @@
 // The rows of the map: members, and who left a moment ago; their signs, and which letters of their ids tell them apart.
-import { age } from "../lib/time.js";
+import { HARD, age } from "../lib/time.js";
 import { cellsOf, isProxied } from "../lib/owners.js";
 import { count } from "../live/runs.js";
 import { causeOfDeparture, glyphOf } from "../lib/glyphs.js";
@@ -95,6 +95,6 @@ export function rateOf(known, row) {
   const place = make("span", { class: "rate", title: gettext("messages a second, by the offsets that are committed of its queues in the last minute") });
   if (row.state === "left" || row.held === 0) return place;
   if (!known || known.rate === null) place.append("–");
-  else place.append(fill(gettext("%(rate)s msg/s"), { rate: `${known.isWhole ? "" : "≥ "}${rateInShort(known.rate)}` }));
+  else place.append(fill(gettext("%(rate)s msg/s"), { rate: `${known.isWhole ? "" : `≥${HARD}`}${rateInShort(known.rate)}` }));
   return place;
 }

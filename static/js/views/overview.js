@@ -10,6 +10,7 @@ import { gather, getJson, openSocket, refreshParts } from "./live.js";
 import { lookWords } from "../lib/looked.js";
 import { make } from "../lib/svg.js";
 import { shown } from "../lib/shown.js";
+import { HARD } from "../lib/time.js";
 
 const STRIP_MS = 600000;
 const MANY = 200; // groups: to count them all anew takes the server a while
@@ -199,7 +200,7 @@ function roundOf({ round, round_cause: cause }, who) {
 function figure(row, value, isAtLeast) {
   if (isShared(row)) return make("span", { class: "fig", "data-mark": "none", title: gettext("broadcasting: every member has every queue") }, gettext("n/a"));
   if (value === null) return make("span", { class: "fig", "data-mark": "unknown", title: gettext("unknown") }, "–");
-  if (value && isAtLeast) return make("span", { class: "fig", "data-mark": "bound", title: gettext("at least: not everybody answers") }, `≥ ${value}`);
+  if (value && isAtLeast) return make("span", { class: "fig", "data-mark": "bound", title: gettext("at least: not everybody answers") }, `≥${HARD}${value}`);
   return make("span", { class: "fig", "data-mark": "exact" }, String(value));
 }
 

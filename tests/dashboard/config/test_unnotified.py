@@ -55,4 +55,4 @@ async def test_where_brokers_notify_nobody_a_recompute_is_refused_and_its_button
     assert not is_ordered
     button = page[: page.index(WORDS)].rpartition("<button")[2]
     assert "disabled" in button
-    assert f"{WORDS}: members rebalance by themselves every 20 s." in page
+    assert f"{WORDS}: members rebalance by themselves every 20\u00a0s." in page

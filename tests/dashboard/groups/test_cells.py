@@ -74,18 +74,18 @@ def test_nothing_is_a_plain_zero() -> None:
 def test_lag_says_how_long_the_first_message_waits_at_most_and_of_when_that_is() -> None:
     cell = cells_of(Lately(T0, None, None, waiting=Waiting(5, True, T0 - 12_000, T0)))["lag"]
 
-    assert (cell["text"], cell["below"]) == ("5", "≤ 12.0 s")
+    assert (cell["text"], cell["below"]) == ("5", "≤\u00a012.0\u00a0s")
     assert "22:13:20" in cell["note"]
 
 
 def test_lag_that_is_older_than_it_should_be_shows_its_age_and_is_not_exact() -> None:
     cell = cells_of(Lately(T0 + 510_000, Lasted(), Lasted(), waiting=Waiting(0, True, None, T0)))["lag"]
 
-    assert (cell["text"], cell["mark"], cell["below"]) == ("0", "old", "as of 8 min 30 s ago")
+    assert (cell["text"], cell["mark"], cell["below"]) == ("0", "old", "as of 8\u00a0min\u00a030\u00a0s ago")
     fresh = cells_of(Lately(T0 + 60_000, Lasted(), Lasted(), waiting=Waiting(0, True, None, T0)))["lag"]
     assert (fresh["mark"], fresh["below"]) == ("exact", "")
     some = cells_of(Lately(T0 + 510_000, Lasted(), Lasted(), waiting=Waiting(7, False, None, T0)))["lag"]
-    assert (some["text"], some["mark"], some["below"]) == ("≥ 7", "bound", "as of 8 min 30 s ago")
+    assert (some["text"], some["mark"], some["below"]) == ("≥\u00a07", "bound", "as of 8\u00a0min\u00a030\u00a0s ago")
 
 
 @pytest.mark.parametrize(

@@ -82,8 +82,8 @@ def test_the_admin_shows_handoffs_as_they_are_known_now(row: Round, admin_client
 
     after = [admin_client.get(address).content.decode() for address in addresses]
 
-    assert ["5.0 s – 10.0 s" in page for page in (before[0], after[0])] == [False, True]
-    assert ["5.0 s<" in page for page in (before[1], after[1])] == [False, True]
+    assert ["5.0\u00a0s\u00a0– 10.0\u00a0s" in page for page in (before[0], after[0])] == [False, True]
+    assert ["5.0\u00a0s<" in page for page in (before[1], after[1])] == [False, True]
 
 
 @pytest.mark.parametrize("departure", [Departure.UNREGISTERED, Departure.UNKNOWN])

@@ -41,7 +41,7 @@ def test_a_receipt_says_who_and_why_and_what_it_did_to_each(viewer: Client, grou
 
     page = viewer.get(f"/groups/{group.pk}/receipts/{row.pk}/").content.decode()
 
-    for words in ("Recompute now", "by ada", "to see", "not asked", "No member is known to have changed", "6.0 s"):
+    for words in ("Recompute now", "by ada", "to see", "not asked", "No member is known to have changed", "6.0\u00a0s"):
         assert words in page
     assert 'data-answer="unchanged"' in page and 'data-answer="not asked"' in page
     assert f"?at={T0}" in page

@@ -17,9 +17,9 @@ from tests.dashboard.story import T0
 @pytest.mark.parametrize(
     ("total", "words", "mark"),
     [
-        (Sum(0, 0, 0), "0 ms", "exact"),
-        (Sum(1_000, 2_000, 0), "1.0 s – 2.0 s", "bound"),
-        (Sum(1_000, None, 2), "≥ 1.0 s", "bound"),
+        (Sum(0, 0, 0), "0\u00a0ms", "exact"),
+        (Sum(1_000, 2_000, 0), "1.0\u00a0s\u00a0– 2.0\u00a0s", "bound"),
+        (Sum(1_000, None, 2), "≥\u00a01.0\u00a0s", "bound"),
         (Sum(0, None, 2), "unknown", "unknown"),
     ],
 )

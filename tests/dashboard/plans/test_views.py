@@ -160,7 +160,7 @@ def test_moves_are_shown_with_what_they_are_likely_to_cost(client: Client, addre
     page = client.get(address, {"remove": "A"}).content.decode()
 
     estimates = re.findall(r'data-mark="estimate" title="an estimate, from this [^"]*"[^>]*>([^<]*)<', page)
-    assert estimates == ["≤ ~ 900 ms"] * 3  # for each move, and what it is
+    assert [unescape(each) for each in estimates] == ["≤\u00a0~\u00a0900\u00a0ms"] * 3  # for each move, and what it is
     assert "the median time without owner of this group's last 3 such handoffs; pauses are unknown" in unescape(page)
     assert "in between" not in page
 

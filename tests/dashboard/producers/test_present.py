@@ -81,7 +81,7 @@ def test_the_history_has_axes_and_bounds_of_what_was_sent_and_failed(reported: T
 
     assert [step["words"] for step in east["steps"]] == ["100 ms", "550 ms", "3 s", "15 s"]
     assert all(0 <= tick["x"] <= 100 for tick in east["ticks"]) and east["ticks"]
-    assert [band["words"] for band in east["bands"]] == ["isolated 10.0 s"]
+    assert [band["words"] for band in east["bands"]] == ["isolated 10.0\u00a0s"]
     assert (east["failed"], east["failed_share"], west["failed"], west["failed_share"]) == (1, 50, 0, 0)
     assert east["per_second"] == rate(2, NOW - east["since"])
     assert (east["away_ms"], west["away_ms"], west["picture"]["away"][0]["width"] > 0) == (None, 1_000, True)

@@ -13,7 +13,7 @@ def test_figures_say_where_they_come_from() -> None:
     assert 'data-mark="exact"' in render("{% figure 3 %}")
     assert render("{% figure n %}", n=None) == render('{% figure n "bound" %}', n=None)
     assert 'data-mark="unknown"' in render("{% figure n %}", n=None)
-    assert "≤ 5 ms" in render("{% between 0 5 %}")
+    assert "≤\u00a05\u00a0ms" in render("{% between 0 5 %}")
     assert 'data-mark="unknown"' in render("{% between a a %}", a=None)
 
 
@@ -34,16 +34,16 @@ def test_instants_are_whole_for_machines() -> None:
     assert 'datetime="2023-11-14T22:13:20.007Z"' in render("{% moment at %}", at=at)
     assert "–" in render("{% moment at %}", at=None)
     assert render("{{ at|clock }} {{ at|clock_s }} {{ at|day }}", at=at) == "22:13:20.007 22:13:20 2023-11-14"
-    assert render("{{ 1500|span }} {{ 0|until:1500 }}") == "1.5 s 1.5 s"
+    assert render("{{ 1500|span }} {{ 0|until:1500 }}") == "1.5\u00a0s 1.5\u00a0s"
 
 
 def test_what_lasts_says_for_how_long() -> None:
     at = 1_700_000_000_007
 
     assert render("{% lasts at now %}", at=at, now=at + 181_000) == (
-        f'<span class="lasts" data-lasts="{at}">for 3 min 01 s</span>'
+        f'<span class="lasts" data-lasts="{at}">for 3\u00a0min\u00a001\u00a0s</span>'
     )
-    assert ">for 44 s<" in render("{% lasts at now %}", at=at, now=at + 44_900)
+    assert ">for 44\u00a0s<" in render("{% lasts at now %}", at=at, now=at + 44_900)
 
 
 def test_instants_say_how_exactly_they_are_known() -> None:

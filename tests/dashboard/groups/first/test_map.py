@@ -33,7 +33,7 @@ def test_members_are_rows_with_what_they_hold_and_when_they_were_seen() -> None:
     found = drawn(state(*TWO)).drawn
 
     assert found is not None
-    assert [(row.client, row.held, row.words) for row in found.rows] == [("A", 3, "seen 3 s ago"), ("B", 1, "")]
+    assert [(row.client, row.held, row.words) for row in found.rows] == [("A", 3, "seen 3\u00a0s ago"), ("B", 1, "")]
     assert found.heading == "held (mean 2.0)"
     assert {look: path.count("M") for look, path in found.marks.cells.items()} == {
         "cell-let": 1,
@@ -56,7 +56,7 @@ def test_who_left_a_moment_ago_stands_where_it_stood() -> None:
 
     assert found.drawn is not None
     assert [(row.client, row.state) for row in found.drawn.rows] == [("A", "here"), ("AA", "left"), ("B", "here")]
-    assert found.drawn.rows[1].words == "left 10 s ago"
+    assert found.drawn.rows[1].words == "left 10\u00a0s ago"
     assert found.room == 66 + 3 * 30 + 1 + 38
 
 

@@ -47,10 +47,10 @@ def test_values_become_words() -> None:
 
 
 def test_a_row_says_how_its_latest_round_stands() -> None:
-    assert round_when(ROW, 5_500) == "open for 4.5 s"
-    assert round_when(ROW, 121_000) == "not converged, open for 2 min 00 s"
-    assert round_when(replace(ROW, round_closed_at=4_500), 5_500) == "1.0 s ago, 3 moved"
-    assert round_when(replace(ROW, round_closed_at=4_500, members=0), 5_500) == "1.0 s ago"
+    assert round_when(ROW, 5_500) == "open for 4.5\u00a0s"
+    assert round_when(ROW, 121_000) == "not converged, open for 2\u00a0min\u00a000\u00a0s"
+    assert round_when(replace(ROW, round_closed_at=4_500), 5_500) == "1.0\u00a0s ago, 3 moved"
+    assert round_when(replace(ROW, round_closed_at=4_500, members=0), 5_500) == "1.0\u00a0s ago"
     assert round_when(replace(ROW, round_opened_at=None), 5_500) == ""
 
 
