@@ -129,12 +129,16 @@ def _canaries(birds: Sequence[canaries.Seen], access: Access, past: int | None, 
 def _steps(request: HttpRequest, near: queries.Neighbours) -> list[dict[str, object]]:
     """Give the ways to other instants, each with its key; one that leads nowhere has no address."""
     ways = (
-        ("previous round", "[", _("Previous begin or end of a time in which a broker was left alone"), near.previous),
-        ("next round", "]", _("Next begin or end of a time in which a broker was left alone"), near.next),
+        (
+            ("previous round", "[", _("Previous")),
+            _("Previous begin or end of a time in which a broker was left alone"),
+            near.previous,
+        ),
+        (("next round", "]", _("Next")), _("Next begin or end of a time in which a broker was left alone"), near.next),
     )
     return [
-        {"does": does, "key": key, "words": words, "link": None if to is None else _link(request, to)}
-        for does, key, words, to in ways
+        {"does": does, "key": key, "short": short, "words": words, "link": None if to is None else _link(request, to)}
+        for (does, key, short), words, to in ways
     ]
 
 

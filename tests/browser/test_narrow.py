@@ -325,3 +325,46 @@ def test_who_had_a_queue_before_the_window_has_it_since_its_begin_at_the_latest(
     expect(rows).to_have_count(4)
     for row in rows.all():
         expect(row.locator("td").nth(1)).to_have_text(re.compile(r"^≤ \d\d:\d\d:\d\d\.\d{3}$"))
+
+
+def test_on_a_phone_the_overview_keeps_state_members_last_round_and_lag(turn: Turn, page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    told(joined("C", 5_000, low=4_000))
+    turn(5_100)
+
+    page.goto("/")
+
+    row = page.locator("#groups > li:not(.labels)").first
+    for name in ("state", "size", "round", "when"):
+        expect(row.locator(f'[data-is="{name}"]')).to_be_visible()
+    expect(row.locator('[data-cell="lag"]')).to_be_visible()
+    boxes = row.evaluate(BOXES, [".last", ".num.lag", ".name"])
+    assert boxes[0]["right"] <= boxes[1]["left"] and boxes[0]["top"] >= boxes[2]["bottom"] - 1
+    for choice in page.locator(".list-tools .choice").all():
+        assert choice.evaluate("(all) => all.scrollWidth <= all.clientWidth"), "no filter is cut off"
+
+
+def test_on_a_phone_ways_through_time_have_words_and_operations_of_the_api_are_whole(turn: Turn, page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    group = turn(5_100)
+
+    page.goto(f"/groups/{group.pk}/")
+    ways = page.locator(".steps .button")
+    assert ways.all_inner_texts() == ["Latest round", "Previous change"]
+    page.goto("/producers/")
+    assert ways.all_inner_texts() == ["Previous", "Next"]
+    page.goto("/api/")
+
+    assert page.locator("table.stacks").evaluate("(all) => all.scrollWidth <= all.parentElement.clientWidth")
+
+
+def test_the_field_that_searches_groups_says_by_which_key_and_has_a_button(turn: Turn, page: Page) -> None:
+    turn(5_100)
+    page.goto("/")
+
+    page.get_by_label("Search groups").fill("nobody")
+    page.get_by_role("button", name="Search", exact=True).click()
+
+    expect(page.get_by_text("No group fits.")).to_be_visible()
+    assert "q=nobody" in page.url
+    assert page.locator(".find kbd").inner_text() == "↵"

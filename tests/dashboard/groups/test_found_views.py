@@ -131,3 +131,13 @@ def test_what_is_searched_for_changes_no_sum_of_the_overview(viewer: Client) -> 
     sums = [re.findall(r'<p[^>]*data-part="sums".*?</p>', each, re.DOTALL) for each in (whole, searched)]
     assert len(sums[0]) == 1
     assert sums[0] == sums[1]
+
+
+def test_since_when_a_finding_is_stands_in_the_order_of_the_language(viewer: Client, group: Group) -> None:
+    wrong(group, "double owner")
+
+    answers = [viewer.get(each, headers={"accept-language": "zh-CN"}) for each in ("/?part=findings", "/findings/")]
+
+    plain = [" ".join(re.sub(r"<[^>]+>", " ", each.content.decode()).split()) for each in answers]
+    assert re.search(r"疑似\uff0c自 [\d:.]+ 起\uff0c 已持续 \d+", plain[0])
+    assert re.search(r"\d{4}-\d\d-\d\d [\d:.]+ 起\uff0c 已持续 \d+", plain[1])
