@@ -11,7 +11,7 @@ const facts = (more) => ({ since: 0, until: 9000, rounds: [], queues: ["q"], spa
 test("a round without an upper bound stands at its lower one, and one that is not told is a dash", () => {
   const { traces, layout } = spikes(facts({ rounds: [round(1, [1000, 3000]), round(2, [2000, null]), round(3, null, false), round(4, [null, null])] }), INK);
 
-  assert.deepEqual(traces.map((each) => each.customdata), [[1], [2], [3, 4]]);
+  assert.deepEqual(traces.map((each) => each.customdata), [[1], [2], [3, 4], []]);
   assert.deepEqual([traces[0].y, traces[0].error_y.arrayminus], [[3], [2]]);
   assert.deepEqual([traces[1].y, traces[1].text], [[2], ["≥"]]);
   assert.deepEqual(traces[2].text, ["–", "–"]);
@@ -36,7 +36,21 @@ test("a pause whose beginning was not seen may have begun as early as it can, an
   const { traces } = queues(facts({ rounds: [round(1, [5, 9])], spans: [unseen, late] }), INK);
 
   assert.deepEqual([traces[0].base, traces[0].x], [[200], [50]]);
-  assert.deepEqual([traces[1].base, traces[1].x], [[100, 100, 250], [300, 100, 100]]);
+  assert.deepEqual([traces[1].base, traces[1].x], [[100, 250], [100, 100]]);
+  assert.deepEqual([traces[3].base, traces[3].x], [[100], [300]]);
+});
+
+test("what is known from above alone is an empty mark with its sign, and hatched: nothing of it was measured", () => {
+  const bound = round(1, [0, 3000]);
+  const points = spikes(facts({ rounds: [bound, round(2, [0, 0])] }), INK).traces;
+  const bars = queues(facts({ rounds: [bound], spans: [{ queue: "q", round: 1, at: 100, says: "B → C", low: 0, high: 9 }] }), INK).traces;
+
+  assert.deepEqual([points[0].customdata, points[3].customdata], [[2], [1]], "no pause at all is measured");
+  assert.deepEqual([points[3].y, points[3].text, points[3].error_y, points[3].marker.color], [[3], ["≤"], undefined, "p"]);
+  assert.deepEqual([bars[0].x, bars[1].x, bars[3].x], [[], [], [9]]);
+  assert.equal(bars[3].marker.pattern.shape, "/");
+  assert.match(sayRound(bound), /longest pause ≤\u00a03\.0\u00a0s, an upper bound alone: none was measured\. Enter/);
+  assert.match(bars[3].hovertext[0], /an upper bound alone/);
 });
 
 test("in a narrow place the names of queues leave room for their times", () => {

@@ -17,20 +17,35 @@ const SYMBOLS = {
   "subscription changed": "square-open",
 };
 
+/** Whether nothing was measured of a pause: it is known from above alone. */
+const isBoundAlone = ([low, high]) => !low && Boolean(high);
+
+function pauseOf({ is_told: isTold, longest }) {
+  if (!isTold) return gettext("not told yet");
+  const words = between(longest);
+  return isBoundAlone(longest) ? fill(gettext("%(span)s, an upper bound alone: none was measured"), { span: words }) : words;
+}
+
 /** Say one round in a sentence. */
 export function sayRound(round) {
-  const pause = round.is_told ? between(round.longest) : gettext("not told yet");
+  const pause = pauseOf(round);
   const figures = { n: round.number, words: round.words, moves: round.moves ?? gettext("unknown"), left: round.left, pause };
   if (round.left) return fill(gettext("Round %(n)s, %(words)s: %(left)s left without owner, longest pause %(pause)s. Enter opens it."), figures);
   return fill(gettext("Round %(n)s, %(words)s: %(moves)s moved, longest pause %(pause)s. Enter opens it."), figures);
 }
 
-/** The longest pause of each round: a mark at its upper bound, a whisker down to the lower one. Signs do not crowd. */
+/**
+ * The longest pause of each round: a mark at its upper bound, a whisker down to the lower one. A bound alone, above or
+ * below, is an empty mark with its sign; from above without a whisker, as there is nothing known that it leads to. Signs
+ * do not crowd.
+ */
 export function spikes(facts, ink, width = Infinity) {
-  const known = facts.rounds.filter((round) => round.is_told && round.longest[1] !== null);
+  const told = facts.rounds.filter((round) => round.is_told && round.longest[1] !== null);
+  const known = told.filter((round) => !isBoundAlone(round.longest));
+  const atMost = told.filter((round) => isBoundAlone(round.longest));
   const open = facts.rounds.filter((round) => round.is_told && round.longest[1] === null && round.longest[0] !== null);
   const unknown = facts.rounds.filter((round) => !round.is_told || (round.longest[0] === null && round.longest[1] === null));
-  const most = Math.max(1, ...known.map((round) => round.longest[1]), ...open.map((round) => round.longest[0])) / 1000;
+  const most = Math.max(1, ...told.map((round) => round.longest[1]), ...open.map((round) => round.longest[0])) / 1000;
   return {
     traces: [
       {
@@ -43,7 +58,7 @@ export function spikes(facts, ink, width = Infinity) {
         mode: "markers+text",
         text: spaced(open, facts, width, "≥"),
         textposition: "top center",
-        textfont: { color: ink.strong },
+        textfont: { color: ink.soft },
         marker: { color: ink.paper, size: 9, symbol: open.map((round) => symbol(round).replace("-open", "")), line: { color: ink.none, width: 1.5 } },
       },
       {
@@ -53,6 +68,14 @@ export function spikes(facts, ink, width = Infinity) {
         textposition: "top center",
         textfont: { color: ink.soft },
         marker: { color: ink.paper, size: 7, symbol: "circle", line: { color: ink.soft, width: 1 } },
+      },
+      {
+        ...marks(atMost, ink, (round) => round.longest[1] / 1000),
+        mode: "markers+text",
+        text: spaced(atMost, facts, width, "≤"),
+        textposition: "top center",
+        textfont: { color: ink.soft },
+        marker: { color: ink.paper, size: 9, symbol: atMost.map((round) => symbol(round).replace("-open", "")), line: { color: ink.soft, width: 1 } },
       },
     ],
     layout: { ...frame(facts, ink), height: 240, yaxis: { ...axis(ink), title: { text: gettext("seconds") }, range: [-0.03 * most, HEADROOM * most] } },
@@ -67,17 +90,20 @@ function perhaps({ first, at, high }, low) {
   return parts.filter(([begin, until]) => until > begin);
 }
 
-/** When each queue stood still: surely, at most, and with an end that nobody knows. In a narrow place names are cut. */
+/**
+ * When each queue stood still: surely, at most on top of that, within what if nothing was measured, and with an end that
+ * nobody knows. In a narrow place names are cut.
+ */
 export function queues(facts, ink, width = Infinity) {
   const isNarrow = width < NARROW;
   const names = isNarrow ? { tickmode: "array", tickvals: facts.queues, ticktext: facts.queues.map((queue) => shown(queue, SHORT_NAME)) } : {};
   const plain = frame(facts, ink);
   const round = new Map(facts.rounds.map((each) => [each.number, each]));
-  const parts = { sure: [], maybe: [], unknown: [] };
+  const parts = { sure: [], maybe: [], bound: [], unknown: [] };
   for (const each of facts.spans) {
     const low = each.low ?? 0;
     if (low > 0) parts.sure.push({ ...each, from: each.at, length: low });
-    parts.maybe.push(...perhaps(each, low).map(([from, until]) => ({ ...each, from, length: until - from })));
+    parts[low > 0 ? "maybe" : "bound"].push(...perhaps(each, low).map(([from, until]) => ({ ...each, from, length: until - from })));
     if (each.high === null) parts.unknown.push(each);
   }
   const bar = (spans, marker) => ({
@@ -87,7 +113,7 @@ export function queues(facts, ink, width = Infinity) {
     x: spans.map((each) => each.length),
     y: spans.map((each) => each.queue),
     customdata: spans.map((each) => each.round),
-    hovertext: spans.map((each) => `${each.queue}<br>${each.says}<br>${between([each.low, each.high])}<br>${round.get(each.round)?.words ?? ""}`),
+    hovertext: spans.map((each) => `${each.queue}<br>${each.says}<br>${pauseOf({ is_told: true, longest: [each.low, each.high] })}<br>${round.get(each.round)?.words ?? ""}`),
     hoverinfo: "text",
     marker,
     showlegend: false,
@@ -107,6 +133,7 @@ export function queues(facts, ink, width = Infinity) {
         marker: { color: ink.paper, size: 7, symbol: "circle", line: { color: ink.soft, width: 1.5 } },
         showlegend: false,
       },
+      bar(parts.bound, { color: ink.paper, line: { color: ink.soft, width: 0.5 }, pattern: { shape: "/", size: 5, solidity: 0.2, fgcolor: ink.soft, bgcolor: ink.paper } }),
     ],
     layout: {
       ...plain,
@@ -194,7 +221,7 @@ function marks(rounds, ink, y) {
     x: rounds.map((round) => round.at),
     y: rounds.map(y),
     customdata: rounds.map((round) => round.number),
-    hovertext: rounds.map((round) => `${round.number}: ${round.words}<br>${round.is_told ? between(round.longest) : gettext("not told yet")}`),
+    hovertext: rounds.map((round) => `${round.number}: ${round.words}<br>${pauseOf(round)}`),
     hoverinfo: "text",
     showlegend: false,
     cliponaxis: false,
