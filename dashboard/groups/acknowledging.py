@@ -27,5 +27,10 @@ def say_acknowledged(findings: Sequence[Finding], by_hand: Told | None) -> Itera
 
 
 def _with_author(found: Finding, by_hand: Told) -> Finding:
-    sentence, version, author, reason = found.sentence, by_hand.version, by_hand.author, by_hand.reason
-    return replace(found, sentence=f"{sentence} Acknowledged in by-config version {version} by {author}: {reason}")
+    sentence, version, author, reason = (
+        found.sentence,
+        by_hand.version,
+        by_hand.author,
+        by_hand.reason.rstrip(".\u3002"),
+    )
+    return replace(found, sentence=f"{sentence} Acknowledged in by-config version {version} by {author}: {reason}.")

@@ -105,3 +105,13 @@ def test_a_chart_fills_its_place_after_the_window_changed(page: Page, group: Gro
     heights = narrow.evaluate("svg => [svg.clientHeight, svg.closest('[data-chart]').clientHeight]")
     assert abs(heights[0] - heights[1]) < 2
     assert heights[0] == 220
+
+
+def test_no_rule_of_the_map_takes_hold_of_what_a_chart_draws(page: Page, group: Group) -> None:
+    open_page(page, group)
+
+    drawn = page.locator(".chart .trace").evaluate_all(
+        "(all) => all.map((each) => [getComputedStyle(each).animationName, getComputedStyle(each).stroke])"
+    )
+
+    assert drawn and {tuple(each) for each in drawn} == {("none", "none")}, "it would fade, and its signs be outlined"

@@ -3,7 +3,7 @@ import test from "node:test";
 import { widthOf } from "../../static/js/lib/widths.js";
 import { beginOf, columns, fitsBeside, gapBefore, hadSince, pullIn, rulesOf, verdict, whoOf, wrapped } from "../../static/js/views/lanes.js";
 import { hasRoom } from "../../static/js/views/lag-row.js";
-import { labelOf, movesIn } from "../../static/js/views/time-bar.js";
+import { besidePlayhead, labelOf, movesIn } from "../../static/js/views/time-bar.js";
 
 const lane = (queue, overlap, more = {}) => ({ queue, from: "a@x", to: "b@y", unowned: [0, 0], overlap, is_overlap: true, ...more });
 
@@ -105,4 +105,19 @@ test("nobody had what nobody had before until somebody may have taken it, and pe
   assert.deepEqual(gapBefore(seen), [["lane-none", 5000, 14000], ["lane-maybe-none", 14000, 20000]]);
   const reported = { unowned: [15000, 16000], taken_at: 20000, taken_low: 20000 };
   assert.deepEqual(gapBefore(reported), [["lane-none", 5000, 20000], ["lane-maybe-none", 20000, 20000]]);
+});
+
+test("no label of a round lies over the playhead", () => {
+  const label = (playhead) => labelOf({ number: 3, words: "member left: C", cause: "member left" }, 500, ...besidePlayhead(500, 100, 900, playhead));
+
+  assert.deepEqual(label(900), ["3 member left: C", false]);
+  assert.deepEqual(label(540), ["3 member left: C", true], "it stands to the left of its stem");
+  assert.deepEqual(label(480), ["3 member left: C", false]);
+  assert.deepEqual(besidePlayhead(500, 100, 900, 500), [100, 900]);
+});
+
+test("the latest round's label is bold, and needs more room", () => {
+  const label = (perLetter) => labelOf({ number: 3, words: "member left", cause: "member left" }, 500, 495, 600, perLetter)[0];
+
+  assert.deepEqual([label(), label(7.2)], ["3 member left", "3"]);
 });

@@ -7,7 +7,7 @@ import { fill, gettext, ngettext } from "../lib/words.js";
 import { glyphOf } from "../lib/glyphs.js";
 import { widthOf } from "../lib/widths.js";
 
-const PER_LETTER = 6.4;
+const [PER_LETTER, PER_BOLD] = [6.4, 7.2];
 export const [LEFT, RIGHT] = [104, 24]; // of the scale that owners over time share
 const [BASE, TWO, NONE, SAYS, BOTTOM] = [50, 56, 70, 90, 108];
 
@@ -20,8 +20,8 @@ export function drawTimeBar(host, time, { until, base, isShared = false, at = nu
   if (ownerBands(isShared).length) svg.append(...ownerParts(time, width, scale, until));
   else svg.append(draw("text", { x: LEFT, y: TWO + 14 }, gettext("broadcasting: every member has every queue")));
   if (onPick) svg.append(picker(time.since, until, width, onPick));
-  svg.append(...stems(time.rounds, scale, width, base));
   const x = scale(at ?? until);
+  svg.append(...stems(time.rounds, scale, width, base, x));
   svg.append(draw("path", { class: "now-line", d: `M${x} 4V${NONE + 8}` }), draw("path", { class: "now-head", d: `M${x - 5} 0h10l-5 6z` }));
   host.replaceChildren(svg);
   const causes = new Set(time.rounds.map((round) => round.cause));
@@ -112,7 +112,7 @@ function unknown({ told_until: told, since }, scale, until) {
   return [...rows, text];
 }
 
-function stems(rounds, scale, width, base) {
+function stems(rounds, scale, width, base, playhead) {
   const most = Math.max(1, ...rounds.map((round) => round.moves));
   let free = LEFT;
   return rounds.map((round, i) => {
@@ -120,8 +120,9 @@ function stems(rounds, scale, width, base) {
     const y = BASE - 12 - (22 * (round.moves ?? most / 2)) / most;
     const isLatest = i === rounds.length - 1;
     const next = rounds[i + 1] ? Math.max(LEFT, scale(rounds[i + 1].opened_at)) : width - RIGHT;
-    const [words, isLeft] = labelOf(round, x, free, next);
-    free = Math.max(free, words && !isLeft ? x + 10 + widthOf(words, PER_LETTER) : x + 6);
+    const perLetter = isLatest ? PER_BOLD : PER_LETTER;
+    const [words, isLeft] = labelOf(round, x, ...besidePlayhead(x, free, next, playhead), perLetter);
+    free = Math.max(free, words && !isLeft ? x + 10 + widthOf(words, perLetter) : x + 6);
     const [path, isHollow] = glyphOf(round.cause);
     const title = `${round.number}: ${round.words}, ${clock(round.opened_at, { millis: true })}, ${movesIn(round)}`;
     const link = draw("a", { href: `${base}rounds/${round.number}/`, class: isLatest ? "is-latest" : null, "aria-label": title });
@@ -139,10 +140,13 @@ export function movesIn({ moves, closed_at: end, is_left: isLeft }) {
   return `${moves} ${end === null ? gettext("to move") : gettext("moved")}`;
 }
 
+/** The room beside a stem, up to the playhead: no label lies over it. */
+export const besidePlayhead = (x, free, next, playhead) => (playhead < x ? [Math.max(free, playhead), next] : [free, playhead > x ? Math.min(next, playhead) : next]);
+
 /** The longest label that has room beside a stem, and whether it stands to its left. */
-export function labelOf({ number, words, cause }, x, free, next) {
+export function labelOf({ number, words, cause }, x, free, next, perLetter = PER_LETTER) {
   const all = [`${number} ${words}`, `${number} ${causeWords(cause)}`, String(number)];
-  const width = (text) => 10 + widthOf(text, PER_LETTER);
+  const width = (text) => 10 + widthOf(text, perLetter);
   for (const text of all) {
     if (x >= free && x + width(text) < next) return [text, false];
     if (x - width(text) > free) return [text, true];

@@ -5,7 +5,7 @@ from dashboard.groups.told import Told
 from rebalance_engine.findings import Finding, FindingKind
 
 RETRY, OTHER = "%RETRY%g/east/0", "orders/east/1"
-BY_ADA = Told(3, {}, "ada", "C is not there yet", frozenset({RETRY, "C"}))
+BY_ADA = Told(3, {}, "ada", "C is not there yet.", frozenset({RETRY, "C"}))
 
 
 def fault(kind: FindingKind, subject: str) -> Finding:
@@ -13,7 +13,7 @@ def fault(kind: FindingKind, subject: str) -> Finding:
 
 
 UNOWNED, GAP = fault(FindingKind.RETRY_UNOWNED, RETRY), fault(FindingKind.BY_CONFIG_GAP, RETRY)
-SAYS = " Acknowledged in by-config version 3 by ada: C is not there yet"
+SAYS = " Acknowledged in by-config version 3 by ada: C is not there yet."
 
 
 def test_what_was_acknowledged_is_one_fault_that_says_by_whom() -> None:

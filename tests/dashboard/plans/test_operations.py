@@ -189,7 +189,7 @@ def test_a_gap_that_was_acknowledged_says_in_which_version_by_whom_and_why() -> 
 
     [gap] = Finding.objects.filter(kind="by-config gap", cleared_at=None)
     assert gap.subject == "orders/east/3"
-    assert gap.sentence.endswith(" Acknowledged in by-config version 1 by ada: 3 is drained")
+    assert gap.sentence.endswith(" Acknowledged in by-config version 1 by ada: 3 is drained.")
 
 
 def test_what_the_latest_version_says_already_is_not_kept_again() -> None:
