@@ -73,7 +73,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--memory", default="1g", help="of the driver, which in local[*] does all work; 1g by default")
     parser.add_argument("--dry-run", action="store_true", help="say what would be read, and read nothing")
     words = parser.parse_args(arguments)
-    asked = Asked(source=words.source, target=words.target, cluster=words.cluster, zones=dict(words.zone))
+    asked = Asked(
+        source=words.source,
+        target=words.target,
+        cluster=words.cluster,
+        zones=dict(words.zone),
+        at_ms=time.time_ns() // 1_000_000,
+    )
     try:
         with stoppable():
             _refuse_senseless(words, asked, parser)

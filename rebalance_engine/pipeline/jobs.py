@@ -56,6 +56,7 @@ class Asked:
         cluster: the name under which everything is filed.
         zones: the zones that were given, by host.
         troubles: what is wrong with files of the folder, by path; kept for whoever reads the report.
+        at_ms: when it was asked for.
     """
 
     source: Path
@@ -63,6 +64,7 @@ class Asked:
     cluster: str = "default"
     zones: Mapping[str, str] = field(default_factory=dict)
     troubles: Mapping[str, str] = field(default_factory=dict)
+    at_ms: int | None = None
 
 
 @dataclass
@@ -332,6 +334,8 @@ def run_backtest(spark: SparkSession, asked: Asked, _: list[SourceFile], progres
         rounds, handoffs = record.read("rounds", schemas.ROUNDS), record.read("handoffs", schemas.HANDOFFS)
         found = backtest.backtest_of(rounds, record.read("spans", SPANS), handoffs, record.read("events", EVENTS))
         _publish(store, asked, told, "backtest", found)
+    store.mine.tested_ms, store.mine.tested = asked.at_ms, record.notes.record_of(asked.cluster)
+    store.save()
     return told
 
 

@@ -88,7 +88,8 @@ def costs_of(
     idle = member_loads.groupBy(*OF_DAY).agg(F.sum("idle_ms").alias("idle_ms"), F.sum("present_ms").alias("present_ms"))
     unheard = F.coalesce("unheard", F.lit(0)).alias("unheard")
     is_even = F.when(unheard == 0, F.col("max_over_mean")).alias("max_over_mean")  # of whom nobody tells may have much
-    skewed = group_loads.select(*OF_DAY, is_even, unheard, F.coalesce("disputes", F.lit(0)).alias("disputes"))
+    counted = (F.coalesce(name, F.lit(0)).alias(name) for name in ("disputes", "clocks_apart"))
+    skewed = group_loads.select(*OF_DAY, is_even, unheard, *counted)
     whole = idle
     for part in (told, costs, apart, flapped, skewed):
         whole = whole.join(part, on=OF_DAY, how="left" if part is skewed else "full")
@@ -113,6 +114,7 @@ def costs_of(
         "overlap_unmoved_ms",
         "unheard",
         "disputes",
+        "clocks_apart",
         "above_fewest",
         "above_fewest_unknown",
         "flaps",

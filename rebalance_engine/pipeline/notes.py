@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -10,6 +11,7 @@ from pathlib import Path
 from rebalance_engine.pipeline.sources import LEFT_BY_A_RUN, SourceFile
 
 VERSION = 2
+REPLAYED = ("rounds", "handoffs", "spans", "events")  # the tables that a back-test is made from
 
 
 class OtherVersion(Exception):
@@ -31,6 +33,7 @@ class ClusterNotes:
         is_finished: the last run that began has come to its end; else the tables are of different runs, or not all
             there.
         finished: how many runs have come to their end.
+        tested_ms: when the last back-test began; tested: the checksum of what it was made from.
     """
 
     files: dict[str, dict[str, object]] = field(default_factory=dict)
@@ -42,6 +45,8 @@ class ClusterNotes:
     refused: list[str] = field(default_factory=list)
     is_finished: bool = False
     finished: int = 0
+    tested_ms: int | None = None
+    tested: str = ""
 
     def is_fresh(self, file: SourceFile) -> bool:
         """Ask whether a file was not read yet, or differently; one that was only renamed, as a log is rolled, was."""
@@ -69,6 +74,16 @@ class Notes:
     def of(self, cluster: str) -> ClusterNotes:
         """Give a cluster's notes; new ones where it has none."""
         return self.clusters.setdefault(cluster, ClusterNotes())
+
+    def record_of(self, cluster: str) -> str:
+        """Give a checksum of what a back-test of a cluster is made from, as it is now."""
+        parts = [
+            (table, key, checksum)
+            for table in REPLAYED
+            for key, checksum in sorted(self.partitions.get(table, {}).items())
+            if key.startswith(f"{cluster}/")
+        ]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def bury(self, path: str, batch: object) -> None:
         """Let what a batch has read of a file count no more."""

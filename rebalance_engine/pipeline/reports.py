@@ -18,7 +18,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped] # pyarrow has no ty
 import pyarrow.dataset as ds  # type: ignore[import-untyped] # pyarrow has no types
 
 from rebalance_engine.pipeline.notes import Notes, OtherVersion, read_notes
-from rebalance_engine.pipeline.wording import Row, number
+from rebalance_engine.pipeline.wording import Row, moment, number
 
 MOST_HANDOFFS = 5_000
 REPORTS, LONGEST, TOTALS = "reports", "handoffs", "totals"  # the table, and two of its sections
@@ -39,7 +39,8 @@ class NoReport(Exception):
 class Report:
     """The rows of every table that is told, as plain values; of handoffs, which may be millions, the longest.
 
-    Of a cluster whose run has not finished there are none: ``unfinished`` says so in a sentence each.
+    Of a cluster whose run has not finished there are none: ``unfinished`` says so in a sentence each; ``outdated`` says
+    it of each whose back-test is older than the rest.
 
     Where the folder has several clusters, ``group``, ``broker`` and ``host`` are ``CLUSTER: NAME``: names of two
     clusters may be equal.
@@ -68,6 +69,7 @@ class Report:
     troubles: dict[str, str]
     refused: list[str]
     unfinished: list[str]
+    outdated: list[str]
 
     def silent_on(self, *what: str) -> list[str]:
         """Name the clusters of which nothing was read that would have told all of this: there may be any number."""
@@ -107,6 +109,7 @@ def read_report(folder: Path) -> Report:
         troubles={path: trouble for name in told for path, trouble in notes.clusters[name].troubles.items()},
         refused=[sentence for name in told for sentence in notes.clusters[name].refused],
         unfinished=list(unfinished.values()),
+        outdated=_outdated(folder, notes, told, {str(row["cluster"]) for row in tables["backtest"]}),
         **tables,
     )
 
@@ -133,6 +136,23 @@ def _notes(folder: Path) -> tuple[Notes, dict[str, str]]:
     if len(unfinished) == len(notes.clusters):
         raise NoReport("; ".join(unfinished.values()))
     return notes, unfinished
+
+
+def _outdated(folder: Path, notes: Notes, clusters: Iterable[str], with_rows: set[str]) -> list[str]:
+    """Say of which clusters the back-test was run over less, or else, than what has been read by now."""
+    has_several, told = len(notes.clusters) > 1, []
+    for cluster in clusters:
+        mine = notes.clusters[cluster]
+        was_run = mine.tested or cluster in with_rows
+        if not was_run or mine.tested == notes.record_of(cluster):
+            continue
+        of = f" of cluster {cluster}" if has_several else ""
+        when = f"is of {moment(mine.tested_ms)}, before" if mine.tested_ms else "may be of before"
+        told.append(
+            f"the back-test{of} {when} what was read since; run it again: python -m rebalance_engine.pipeline backtest"
+            f" --in {folder} --out {folder}{f' --cluster={cluster}' if cluster != 'default' else ''}"
+        )
+    return told
 
 
 def _by_cluster(rows: Iterable[Row]) -> list[Row]:
@@ -252,7 +272,7 @@ def by_group(costs: Sequence[Row]) -> list[Row]:
     for row in summed:
         row["overlap_staying_ms"] = _overlap_staying_ms(row)
         days = groups[str(row["group"])]
-        row["unheard"] = max(number(day.get("unheard")) for day in days)
+        row |= {name: max(number(day.get(name)) for day in days) for name in ("unheard", "clocks_apart")}
         bounds = [bound for day in days if (bound := day.get("silence_most_ms")) is not None]
         row["silence_most_ms"] = max(map(number, bounds), default=None)
         skews = [number(skew) for day in days if (skew := day.get("max_over_mean")) is not None]

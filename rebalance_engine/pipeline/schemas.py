@@ -171,8 +171,9 @@ STRETCHES = _filed(
     unheard=INT,
 )  # fmt: skip
 MEMBER_LOADS = _filed(client=TEXT, present_ms=LONG, idle_ms=LONG, queue_ms=LONG)
-# disputes: how often members counted each other differently at one time.
-GROUP_LOADS = _filed(observed_ms=LONG, max_over_mean=DOUBLE, unheard=INT, disputes=INT)
+# disputes: how often members counted each other differently at one time. clocks_apart: hosts of its members whose
+# clocks differ from brokers', on any day.
+GROUP_LOADS = _filed(observed_ms=LONG, max_over_mean=DOUBLE, unheard=INT, disputes=INT, clocks_apart=INT)
 
 # ---- measures, see measures.py ----
 
@@ -210,6 +211,7 @@ COSTS = _schema(
     present_ms=LONG,
     unheard=LONG,
     disputes=LONG,  # times at which members counted each other differently
+    clocks_apart=LONG,  # hosts of its members whose clocks differ: counts and loads are neither bounds nor exact then
 )
 # Of whom brokers refused a lock, and whose it was then; until_ms: the grant, or the last refusal. To the second.
 # is_held: the client had the queue and lost its lock, by its own log; until_ms: it had it again, or the hold's end.

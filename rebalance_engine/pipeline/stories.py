@@ -267,7 +267,8 @@ def tell(
     }
     members, groups = loads_of(holds, heard)
     yield from (("member load", {"at_ms": one.day_ms, **asdict(one)}) for one in members)
-    yield from (("group load", _group_row(one, inside, disputes)) for one in groups)
+    apart = {"clocks_apart": len(found.ahead)}
+    yield from (("group load", _group_row(one, inside, disputes) | apart) for one in groups)
 
 
 def comings(clues: Sequence[dict[str, object]]) -> Iterator[tuple[str, dict[str, object]]]:

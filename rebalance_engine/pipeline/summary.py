@@ -12,11 +12,13 @@ from rebalance_engine.pipeline.wording import (
     Row,
     ahead,
     broken,
+    clocks_apart,
     counted,
     disputes,
     fitted,
     handed_over,
     idle,
+    in_all,
     lasting,
     left_out,
     missed,
@@ -65,8 +67,9 @@ def summary(report: Report) -> str:
     lines += ["", f"Brokers that producers backed away from: {how_many(report, slow, 'sends', 'isolations')}"]
     lines += [_broker_line(row) for row in slow[:WORST]] + _more(slow)
     told = [one for line in lines for one in _broken(harmless(line))]
-    if report.backtest:
-        told += ["", advice(report.backtest)]
+    if report.backtest or report.outdated:
+        older = [line for said in report.outdated for line in _broken(harmless(f"{said[0].upper()}{said[1:]}"))]
+        told += ["", advice(report.backtest), *older]
     return "\n".join(told)
 
 
@@ -89,11 +92,11 @@ def found(report: Report) -> list[str]:
 
 
 def _counted(report: Report) -> str:
-    numbers = (len(by_group(report.costs)), report.round_count, report.handoff_count)
-    least = "at least " if report.handoff_count and any(row.get("unheard") for row in report.costs) else ""
-    about = "about " if report.clocks and report.costs else ""  # some may never have been: that is no bound
-    words = zip(("", about, about or least), numbers, ("group", "round", "handoff"), strict=True)
-    told = ", ".join(f"{bound}{counted(count, word)}" for bound, count, word in words)
+    in_doubt: Row = {"clocks_apart": len(report.clocks) if report.costs else 0}  # some may never have been: no bound
+    rounds, handoffs = in_all(report.round_count, "round", in_doubt), in_all(report.handoff_count, "handoff", in_doubt)
+    if not in_doubt["clocks_apart"] and any(row.get("unheard") for row in report.costs):
+        handoffs = f"at least {handoffs}" if report.handoff_count else "perhaps no handoffs"
+    told = ", ".join((counted(len(by_group(report.costs)), "group"), rounds, handoffs))
     more = counted(len({row["group"] for row in report.models}), "group") if report.models else ""
     return f"{told}{f'; {more} whose queues have no owners' if more else ''}"
 
@@ -119,7 +122,7 @@ def missing(report: Report) -> list[str]:
     are = "is a copy of another, and was" if len(copies) == 1 else "are copies of others, and were"
     doubled = _files(f"{counted(len(copies), 'file')} {are} left out on purpose:", copies)
     left_out = [f"left out: {sentence}" for sentence in report.unfinished]
-    apart = [*clocks_apart(report), *lacking(report), *holes_of_clients(report), *not_told_apart(report)]
+    apart = [*differing_clocks(report), *lacking(report), *holes_of_clients(report), *not_told_apart(report)]
     return [*left_out, *files, *report.refused, *apart, *doubled]
 
 
@@ -145,7 +148,7 @@ NOT_APART = (
 )
 
 
-def clocks_apart(report: Report) -> list[str]:
+def differing_clocks(report: Report) -> list[str]:
     """Name the hosts whose clocks differ from brokers', and by how much, as they were when it was seen first."""
     first: dict[tuple[object, object], Row] = {}
     for row in sorted(report.clocks, key=lambda row: number(row["at_ms"])):
@@ -256,8 +259,7 @@ def _group_lines(row: Row, column: int) -> list[str]:
         told.append(f"unowned {unowned(row)}{alone if off(row) else ''}")
     if row["unheard"]:
         told.append(unheard(row))
-    if said := disputes(row):
-        told.append(said)
+    told += [said for said in (disputes(row), clocks_apart(row)) if said]
     facts = [part for said in told for part in broken(said, width=COLUMNS - column - 3, indent=2)]
     names = [fitted(_short(row["group"]), column), *[" " * column] * len(facts)]
     return [f"  {name} {said}" for name, said in zip(names, facts, strict=False)]

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 UNITS = ((172_800, 86_400, "d"), (7_200, 3_600, "h"), (120, 60, "min"), (0, 1, "s"))  # s from which on, s of one
 Row = dict[str, object]
+UNBOUND = ("duplicates_unbounded", "overlap_unmoved_ms", "unheard", "clocks_apart")
 
 
 def lasting(value: object) -> str:
@@ -140,8 +141,9 @@ def silent(row: Row) -> str:
     most, unbounded = row.get("silence_most_ms"), number(row.get("silence_unbounded"))
     if most is None:
         return "a time that is unknown" if number(row["handoffs"]) else ""
-    those = counted(number(row["handoffs"]) - unbounded, "handoff")
-    return f"at most {lasting(most)}{f' in {those}, unknown in the rest' if unbounded or row.get('unheard') else ''}"
+    those = in_all(number(row["handoffs"]) - unbounded, "handoff", row)
+    has_rest = unbounded or row.get("unheard") or row.get("clocks_apart")
+    return f"at most {lasting(most)}{f' in {those}, unknown in the rest' if has_rest else ''}"
 
 
 def idle(row: Row) -> str:
@@ -150,7 +152,7 @@ def idle(row: Row) -> str:
     share = (
         f" ({percent(number(row['idle_ms']) / there)} of their time)" if there and row["idle_ms"] is not None else ""
     )
-    return f"{lasting(row['idle_ms'])}{share}"
+    return f"{about(row)}{lasting(row['idle_ms'])}{share}"
 
 
 def skew(row: Row) -> str:
@@ -159,7 +161,7 @@ def skew(row: Row) -> str:
         return "unknown"
     least, most = (f"{number(row[f'skew_{name}']):.2f}" for name in ("least", "most"))
     unknown = number(row.get("skew_unknown"))
-    told = least if least == most else f"{least} to {most} by day"
+    told = f"{about(row)}{least if least == most else f'{least} to {most} by day'}"
     return f"{told}, unknown of {counted(unknown, 'day')}" if unknown else told
 
 
@@ -170,7 +172,7 @@ def overlap(row: Row) -> str:
     """
     stopping, most = number(row["overlap_stopping_ms"]), row["overlap_staying_ms"]
     least = most if row.get("overlap_least_ms") is None else row["overlap_least_ms"]
-    apart = f", and {lasting(stopping)} while one shut down" if stopping else ""
+    apart = f", and {about(row)}{lasting(stopping)} while one shut down" if stopping else ""
     if row.get("unheard"):
         return f"{f'at least {lasting(least)}' if least else lasting(None)}{apart}"
     return f"{between(least, most)}{apart}"
@@ -190,10 +192,10 @@ def twice(row: Row) -> str:
 def has_unbounded(row: Row) -> bool:
     """Say whether something may have come twice that no line bounds.
 
-    That is of a handoff, or of a return; while two had a queue that was not handed over; or where members were there
-    of whom nobody tells what they held.
+    That is of a handoff, or of a return; while two had a queue that was not handed over; where members were there of
+    whom nobody tells what they held; or where clocks differ, so that handoffs may be missing.
     """
-    return any(number(row.get(name)) for name in ("duplicates_unbounded", "overlap_unmoved_ms", "unheard"))
+    return any(number(row.get(name)) for name in UNBOUND)
 
 
 def bounded(row: Row) -> str:
@@ -202,7 +204,9 @@ def bounded(row: Row) -> str:
     count = handoffs + back - number(row["duplicates_unbounded"])
     if count <= 0:
         return ""
-    return f"{count:.0f} of {handoffs + back:.0f} handoffs and returns" if back else counted(count, "handoff")
+    if back:
+        return f"{count:.0f} of {about(row)}{handoffs + back:.0f} handoffs and returns"
+    return in_all(count, "handoff", row)
 
 
 def handed_over(row: Row) -> str:
@@ -210,24 +214,46 @@ def handed_over(row: Row) -> str:
 
     At least, where members were there of whom nobody tells: what went to them and on is no handoff that is told.
     """
-    back, handed = number(row.get("returns")), counted(number(row["handoffs"]), "handoff")
-    if not row.get("unheard"):
-        return f"{handed}, {counted(back, 'return')} to the same member" if back else handed
+    back, handed = number(row.get("returns")), in_all(number(row["handoffs"]), "handoff", row)
+    if not row.get("unheard") or row.get("clocks_apart"):
+        return f"{handed}, {in_all(back, 'return', row)} to the same member" if back else handed
     returns = f", at least {counted(back, 'return')} to the same member" if back else ""
     return f"{f'at least {handed}' if row['handoffs'] else 'handoffs unknown'}{returns}"
 
 
+def about(row: Row) -> str:
+    """Say that a group's figure is no bound: clocks of its members' hosts differ. Else it is, or exact."""
+    return "about " if row.get("clocks_apart") else ""
+
+
+def in_all(count: float, word: str, row: Row) -> str:
+    """Count what is told of a group: where clocks differ some may be missing, and some may never have been.
+
+    >>> in_all(2, "round", {"clocks_apart": 1}), in_all(0, "round", {"clocks_apart": 1}), in_all(0, "round", {})
+    ('about 2 rounds', 'perhaps no rounds', '0 rounds')
+    """
+    return f"perhaps no {word}s" if about(row) and not count else f"{about(row)}{counted(count, word)}"
+
+
+def in_doubt(row: Row, name: str) -> object:
+    """Count what happened to a group: about, where clocks differ."""
+    return (f"about {number(row[name]):.0f}" if row[name] else "perhaps none") if about(row) else row[name]
+
+
 def at_least(row: Row, name: str) -> object:
-    """Count what happened to a group's queues: at least, where members were there of whom nobody tells."""
-    if not row.get("unheard"):
-        return row[name]
+    """Count what happened to a group's queues: at least, where members were there of whom nobody tells.
+
+    About, where clocks differ.
+    """
+    if about(row) or not row.get("unheard"):
+        return in_doubt(row, name)
     return f"at least {number(row[name]):.0f}" if row[name] else None
 
 
 def above_fewest(row: Row) -> object:
     """Count the moves above the fewest: at least, where it is unknown of some rounds; None where it is of all."""
-    if not row.get("above_fewest_unknown"):
-        return row["above_fewest"]
+    if (about(row) and row["above_fewest"]) or not row.get("above_fewest_unknown"):
+        return in_doubt(row, "above_fewest")
     return f"at least {number(row['above_fewest']):.0f}" if row["above_fewest"] else None
 
 
@@ -252,6 +278,13 @@ def missed(row: Row) -> str:
     if row["what"] == "ends early":
         return f"ends at {begin}, {lasting(lasts)} before the last of all logs"
     return f"nothing from {begin} to {end} ({lasting(lasts)})"
+
+
+def clocks_apart(row: Row) -> str:
+    """Say why a group's figures are no bounds; empty where its members' clocks agree."""
+    count = number(row.get("clocks_apart"))
+    why = "so that its counts and loads are in doubt"
+    return f"hosts of its members whose clocks differ: {count:.0f}, {why}" if count else ""
 
 
 def disputes(row: Row) -> str:

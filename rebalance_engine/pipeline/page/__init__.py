@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from html import escape
 from importlib.resources import files
 
 from plotly.offline import get_plotlyjs  # type: ignore[import-untyped] # plotly has no types
 
 from rebalance_engine.pipeline.page.charts import MOST_GROUPS, Figure, figures_of, is_between
-from rebalance_engine.pipeline.page.tables import tables_of
+from rebalance_engine.pipeline.page.tables import sentence, tables_of
 from rebalance_engine.pipeline.reports import Report, by_group, total
 from rebalance_engine.pipeline.summary import found, missing
 from rebalance_engine.pipeline.wording import Row, between, counted, has_unbounded, lasting, number, overlap
@@ -20,8 +19,6 @@ NOTE = (
     " time: 1.00 is even. Times are UTC. What no line tells is called unknown."
 )
 LINES = "A bar is what is known at least; the line beyond it ends at what it may be at most."
-
-OPTION, WHOLE = re.compile(r"--[a-z]+"), r"<span class='option'>\g<0></span>"  # a line may break after its hyphens
 
 
 def page(report: Report) -> str:
@@ -60,8 +57,7 @@ def _wrong(report: Report) -> str:
     lines = [f"{counted(report.unparsed, 'line')} of text did not parse, kept in lines/"] if report.unparsed else []
     lines += missing(report)
     items = "".join(
-        f"<li{' class=below' if line.startswith(' ') else ''}>{OPTION.sub(WHOLE, escape(line.strip()))}</li>"
-        for line in lines
+        f"<li{' class=below' if line.startswith(' ') else ''}>{sentence(line.strip())}</li>" for line in lines
     )
     return f"<ul class='wrong'>{items}</ul>" if items else ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 
@@ -13,6 +14,7 @@ from rebalance_engine.pipeline.wording import (
     at_least,
     counted,
     idle,
+    in_doubt,
     lasting,
     left_out,
     moment,
@@ -32,6 +34,7 @@ from rebalance_engine.pipeline.wording import (
 MOST_ROWS = 50
 LONG = 24  # characters, beyond which a column needs more room than others
 WORD = 10  # characters of one word: a longer one, as a group's name, would be broken in the room of others
+OPTION, WHOLE = re.compile(r"--[a-z]+"), r"<span class='option'>\g<0></span>"  # a line may break after its hyphens
 
 
 def tables_of(report: Report) -> list[tuple[str, str, str]]:
@@ -39,12 +42,12 @@ def tables_of(report: Report) -> list[tuple[str, str, str]]:
     rows = by_group(report.costs)
     groups: list[tuple[object, ...]] = [
         (row["group"], at_least(row, "handoffs"), paused(row), unowned(row), off(row), overlap(row), twice(row),
-         _some(row["unheard"]), _some(row["disputes"]))
+         _some(row["unheard"]), _some(row["disputes"]), _some(row["clocks_apart"]))
         for row in rows
     ]  # fmt: skip
     moves: list[tuple[object, ...]] = [
-        (row["group"], row["rounds"], above_fewest(row), at_least(row, "flaps"), _returns(row), row["refused_pulls"],
-         silent(row), skew(row), idle(row), _lost(row))
+        (row["group"], in_doubt(row, "rounds"), above_fewest(row), at_least(row, "flaps"), _returns(row),
+         row["refused_pulls"], silent(row), skew(row), idle(row), _lost(row))
         for row in rows
     ]  # fmt: skip
     storms: list[tuple[object, ...]] = [
@@ -86,12 +89,12 @@ def tables_of(report: Report) -> list[tuple[str, str, str]]:
     by_title |= {MOVES: moves} if moves else {}
     by_title |= {USED_TWICE: doubles} if doubles else {}
     by_title |= {"Storms": storms, "Deploys": waves, "Bursts after rounds": spikes}
-    by_title |= {"Brokers that producers backed away from": brokers, "Heartbeats lost": beats, "Back-test": tested}
+    by_title |= {"Brokers that producers backed away from": brokers, "Heartbeats lost": beats, TESTED: tested}
     return [
         (
             title.split()[0].lower(),
             title,
-            _table(title, rows, _none(report, title)) + (_missing(report, title) if rows else ""),
+            _table(title, rows, _none(report, title)) + (_missing(report, title) if rows or title == TESTED else ""),
         )
         for title, rows in by_title.items()
     ]
@@ -99,7 +102,7 @@ def tables_of(report: Report) -> list[tuple[str, str, str]]:
 
 def _none(report: Report, title: str) -> str:
     """Say why a table is empty: there was none, or nobody looked."""
-    if title == "Back-test":
+    if title == TESTED:
         return "It was not run, or no group has a record that could be replayed."
     what = TOLD_BY[title]
     if report.silent_on(*what) == report.clusters:
@@ -115,12 +118,19 @@ def _none(report: Report, title: str) -> str:
 
 
 def _missing(report: Report, title: str) -> str:
-    """Say below a table of which clusters it has no rows because nobody would have told them."""
+    """Say below a table of which clusters it has no rows because nobody would have told them, or older ones."""
+    if title == TESTED:
+        return "".join(f"<p class='note'>{sentence(said[0].upper() + said[1:])}.</p>" for said in report.outdated)
     silent = unknown_in(report, *TOLD_BY[title]) if title in TOLD_BY else ""
     return f"<p class='note'>{escape(silent[0].upper() + silent[1:])}.</p>" if silent else ""
 
 
-ALL_HAVE, BURSTS = "Broadcasting and POP groups", "Bursts after rounds"
+def sentence(text: str) -> str:
+    """Escape a sentence, and keep a command's options whole."""
+    return OPTION.sub(WHOLE, escape(text))
+
+
+ALL_HAVE, BURSTS, TESTED = "Broadcasting and POP groups", "Bursts after rounds", "Back-test"
 MOVES = "Moves and loads of groups"
 USED_TWICE = "Client ids used twice"
 NOTES = {  # of columns: what is said below a table that has them
@@ -128,6 +138,7 @@ NOTES = {  # of columns: what is said below a table that has them
     "returns": "Return: a queue goes back to the member that had let it go.",
     "counted differently": "Counted differently: so often two members divided queues by different numbers of members at"
     " one time; brokers gave them different lists.",
+    "hosts whose clocks differ": "Where clocks of its members' hosts differ, a group's counts and loads are in doubt.",
     "locks lost": "Locks lost: for so long members held queues whose locks they had lost.",
     "strategy": "As held is what happened. The others are what each strategy, also the one in use, would have moved at"
     " the same changes of members and queues, and for how long that pauses at the mean of the handoffs that happened.",
@@ -147,7 +158,7 @@ TOLD_BY = {
 
 HEADS = {
     "Groups": "group,handoffs,paused (at least),unowned,off (no member),two owners,consumed twice,members unknown,"
-    "counted differently",
+    "counted differently,hosts whose clocks differ",
     MOVES: "group,rounds,moves above the fewest,back and forth,returns,refused pulls,not consumed while handed over,"
     "skew,members idle,locks lost",
     ALL_HAVE: "group,whose queues have no owners",
@@ -158,7 +169,7 @@ HEADS = {
     "Brokers that producers backed away from": "day,broker,isolated,share of the time,sends that failed,"
     "slowest of these,mean of these,slowest that went well",
     "Heartbeats lost": "day,host,failed,expired at a broker",
-    "Back-test": "group,strategy,handoffs,paused,skew,idle members,verdict",
+    TESTED: "group,strategy,handoffs,paused,skew,idle members,verdict",
 }
 
 

@@ -62,7 +62,7 @@ def test_a_days_costs_are_summed_and_what_is_unknown_stays_unknown(spark: SparkS
         {"at_ms": 600, "until_ms": 9_600, "clients": [], "is_open": True, "is_deserted": True},
     )
     loads = frame(spark, schemas.MEMBER_LOADS, {"client": "A", "present_ms": 1000, "idle_ms": 100, "queue_ms": 1})
-    skew = frame(spark, schemas.GROUP_LOADS, {"observed_ms": 10, "max_over_mean": 1.5})
+    skew = frame(spark, schemas.GROUP_LOADS, {"observed_ms": 10, "max_over_mean": 1.5, "clocks_apart": 1})
     rounds = frame(spark, schemas.ROUNDS, opened(1, 0, above_fewest=2))
 
     (row,) = measures.costs_of(rounds, moved, stretches, loads, skew).collect()
@@ -71,7 +71,7 @@ def test_a_days_costs_are_summed_and_what_is_unknown_stays_unknown(spark: SparkS
     assert (row["unowned_ms"], row["unowned_most_ms"], row["unowned_open_ms"]) == (350, 360, 50)
     assert row["deserted_ms"] == 9_000
     assert (row["overlap_ms"], row["overlap_stopping_ms"], row["unheard"]) == (10, 4, 0)
-    assert (row["max_over_mean"], row["idle_ms"]) == (1.5, 100)
+    assert (row["max_over_mean"], row["idle_ms"], row["clocks_apart"]) == (1.5, 100, 1)
     assert (row["duplicates_least"], row["duplicates_most"], row["duplicates_unbounded"]) == (None, 3, 1)
     assert (row["lock_wait_ms"], row["refused_pulls"]) == (None, 0)
 

@@ -80,6 +80,7 @@ def test_a_handoff_between_two_hosts_has_bounds_that_are_wider() -> None:
     names = ("unowned_ms", "unowned_most_ms", "overlap_least_ms", "overlap_ms", "pause_ms", "pause_is")
     assert tuple(row[name] for name in names) == (9_000, 71_000, 0, 0, 9_500, "at least")
     assert unowned(stretches) == (9_000, 71_000)
+    assert {load["clocks_apart"] for load in kinds(rows, "group load")} == {1}
 
 
 def unowned(stretches: Iterable[Row]) -> tuple[int, int]:

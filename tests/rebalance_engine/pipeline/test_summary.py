@@ -202,10 +202,40 @@ def test_where_clocks_differ_counts_are_about_and_what_they_are_made_from_in_dou
     report = read_report(tmp_path)
 
     assert before.startswith("1 group, 0 rounds, at least 1 handoff.")
-    assert flat(summary(report)).startswith("1 group, about 0 rounds, about 1 handoff.")
+    assert flat(summary(report)).startswith("1 group, perhaps no rounds, about 1 handoff.")
     doubt = "handoffs, loads, idle time and what was held during a shutdown are in doubt"
     assert doubt in flat(summary(report))
     assert doubt in page(report)
+
+
+def test_a_group_says_itself_that_its_members_clocks_differ_and_which_figures_are_in_doubt(tmp_path: Path) -> None:
+    note(tmp_path)
+    more = {"returns": 0, "silence_most_ms": 5_000, "overlap_stopping_ms": 100, "idle_ms": 5, "flaps": 0}
+    put(tmp_path, "costs", {**COST, **more, "group": "apart", "clocks_apart": 2}, {**COST, **more, "group": "agreeing"})
+    report = read_report(tmp_path)
+
+    told, tables = flat(summary(report)), page(report)
+
+    apart, agreeing = (told.partition(f" {name} paused")[2].partition("agreeing")[0] for name in ("apart", "agreeing"))
+    assert "while one shut down, about 4 handoffs, consumed" in apart
+    assert "consumed twice: at least 2, at most 7 in about 4 handoffs, unknown in the rest" in apart
+    assert "not consumed for at most 5.0 s in about 4 handoffs, unknown in the rest" in apart
+    assert "and about 100 ms while one shut down" in apart
+    assert "skew about 1.20" in apart
+    assert "members idle about 5 ms" in apart
+    assert "hosts of its members whose clocks differ: 2, so that its counts and loads are in doubt" in apart
+    assert "about" not in agreeing
+    assert "doubt" not in agreeing
+    for name, cell in (("rounds", "about 3"), ("handoffs", "about 4"), ("moves above the fewest", "perhaps none")):
+        assert f"data-name='{name}'>{cell}</td>" in tables
+    assert "data-name='hosts whose clocks differ'>2</td>" in tables
+
+
+def test_where_somebody_is_unheard_that_no_handoff_is_told_says_not_that_there_was_none(tmp_path: Path) -> None:
+    note(tmp_path)
+    put(tmp_path, "costs", {**COST, "group": "g", "handoffs": 0, "unheard": 1})
+
+    assert flat(summary(read_report(tmp_path))).startswith("1 group, 0 rounds, perhaps no handoffs.")
 
 
 def test_holes_in_clients_logs_are_counted_and_named(tmp_path: Path) -> None:
