@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rebalance_engine.pipeline.handoffs import Handoff
 from rebalance_engine.pipeline.loads import Presence
-from rebalance_engine.pipeline.offs import Spans, off_within
+from rebalance_engine.pipeline.offs import Spans, off_within, within_any
 from rebalance_engine.pipeline.rounds import Round
 from rebalance_engine.pipeline.routes import Route, gone
 from rebalance_engine.pipeline.skews import Doubts, apart_ms, may_lie_between
@@ -54,7 +54,7 @@ def moved_row(
     off_ms, restart_ms, away_ms, short_ms = (
         off_within(those, *between) for those in (meanwhile.off, meanwhile.restarts, is_gone, short)
     )
-    pause_ms = max(0, one.pause_ms - off_ms - away_ms - short_ms)
+    pause_ms = max(0, one.pause_ms - within_any(*between, meanwhile.off, is_gone, short))
     # A queue may be taken up to a round's length before its old owner drops it: it belongs to the round of the latter.
     last = bisect_right(rounds, between[1], key=lambda this: this.opened_ms)
     row: Row = {
@@ -77,7 +77,8 @@ def moved_row(
         "first_pull_ms": one.first_pull_ms,
         "pause_ms": pause_ms,
         "restart_ms": min(restart_ms, pause_ms),
-        "pause_is": "exact" if one.is_pause_exact and not short_ms else "at least",
+        # That a broker is back its members learn later: so long the queue was paused, too.
+        "pause_is": "exact" if one.is_pause_exact and not short_ms and not away_ms else "at least",
         "refused_pulls": one.refused,
         "lock_wait_ms": one.lock_wait_ms,
         "silence_most_ms": None if one.silence_most_ms is None else max(0, one.silence_most_ms - off_ms),

@@ -14,6 +14,7 @@ from itertools import chain
 
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.loads import Presence
+from rebalance_engine.pipeline.named import merged
 from rebalance_engine.pipeline.sweep import Hold, Stretch, cut_at
 
 Spans = Sequence[tuple[int, int]]
@@ -75,6 +76,12 @@ def off_or_restarted(without: Spans) -> tuple[Spans, Spans]:
 def off_within(off: Spans, begin_ms: int, end_ms: int) -> int:
     """Tell for how long a group was off within a time."""
     return sum(min(end, end_ms) - max(begin, begin_ms) for begin, end in _meeting(off, begin_ms, end_ms))
+
+
+def within_any(begin_ms: int, end_ms: int, *those: Spans) -> int:
+    """Tell how much of a time passed while any of several things went on; what two of them share counts once."""
+    met = merged(span for spans in those for span in _meeting(spans, begin_ms, end_ms))
+    return off_within(met, begin_ms, end_ms)
 
 
 def cut_where_off(stretch: Stretch, off: Spans) -> Iterable[Stretch]:

@@ -54,12 +54,13 @@ def stretch_rows(
         is_gone = gone(queue, clues.routes.get(queue.topic, ()), end_ms)
         whole = as_long_as_may_be(those)
         alone = list(while_there(left_alone(those, owned_ms), is_gone))
-        left_ms = last_there_ms if any(one.until_ms == clues.end_ms for one in alone) else None
+        left_ms = next((one.from_ms for one in alone if one.until_ms == clues.end_ms), end_ms)
         early = while_there(before_first_take(whole, unheard), is_gone)
         apart = (part for one in alone for part in cut_at(one, last_there_ms))
-        cut = (part for one in while_there(sure_stretches(those), is_gone) for part in cut_where_off(one, off))
         lacks = short.get(queue.topic, ())
-        each = (part for one in (*early, *cut, *apart) for part in cut_where_off(one, lacks))
+        cut = (part for one in (*early, *while_there(sure_stretches(those), is_gone), *apart)
+               for part in cut_where_off(one, off))  # fmt: skip
+        each = (part for one in cut for part in cut_where_off(one, lacks))
         for stretch, holding in with_holds(each, whole):
             unsure = unsure_of(stretch, holding)
             if len(stretch.clients) != 1:
@@ -75,7 +76,7 @@ def stretch_rows(
                         "stopping_ms": stopping_ms(stretch, holding),
                         "surely_ms": surely_ms(stretch, holding),
                         "is_open": stretch.until_ms == clues.end_ms
-                        or (not stretch.clients and stretch.until_ms == left_ms),
+                        or (not stretch.clients and stretch.from_ms >= left_ms),
                         "is_deserted": not stretch.clients
                         and (stretch.from_ms >= last_there_ms or is_off(stretch, off)),
                         "unheard": unsure

@@ -143,7 +143,7 @@ def _handoffs(handoffs: Sequence[Row], names: Sequence[str]) -> Figure:
     across, up = (
         {"type": "date", "automargin": True},
         {
-            "title": {"text": "pause (logarithmic)"},
+            "title": {"text": "pause (logarithmic)", "standoff": 8},  # else labels run into it
             "type": "log",
             "range": [log10(FOOT_MS * 0.7), log10(_mark_above(longest) * 1.2)],
             "tickvals": [at_ms for at_ms, _ in MAGNITUDES],
@@ -175,7 +175,7 @@ def _skew(costs: Sequence[Row], names: Sequence[str]) -> Figure:
     ]
     across, up = (
         {"type": "category", "categoryorder": "array", "categoryarray": days, "automargin": True},
-        {"title": {"text": "largest load over mean load"}, "rangemode": "tozero", "automargin": True},
+        {"title": {"text": "largest load over mean load", "standoff": 8}, "rangemode": "tozero", "automargin": True},
     )
     return {"traces": traces if len(days) > 1 else [], "layout": _layout(380, across, up)}
 

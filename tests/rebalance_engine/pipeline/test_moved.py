@@ -64,6 +64,35 @@ def test_while_its_broker_is_away_no_queue_is_paused(taker: str, kind: str) -> N
     assert (row["unowned_ms"], row["away_ms"], row["pause_ms"]) == (20_000, 19_000, 1_500)
 
 
+def test_that_a_pause_is_exact_is_not_said_where_the_broker_was_away() -> None:
+    """It was back before its members learnt that."""
+    spans = [span("A", 1_000, 60_000), span("B", 80_000, 90_000)]
+    pulled = clue("first pull", 80_700, process="B", topic="orders", broker="east", queue_id=0, number=4)
+    routes = [(500, ["east|4|6"]), (60_000, []), (79_000, ["east|4|6"])]
+    away = [clue("route", at, topic="orders", queues=queues) for at, queues in routes]
+
+    (alone,), (beside,) = (
+        kinds(list(tell(spans, [*more, pulled, clue("input ends", 95_000)])), "handoff") for more in ((), away)
+    )
+
+    assert (alone["pause_ms"], alone["pause_is"]) == (20_700, "exact")
+    assert (beside["pause_ms"], beside["pause_is"]) == (1_700, "at least")
+
+
+def test_a_time_in_which_the_group_was_off_and_the_broker_away_is_taken_from_a_pause_once() -> None:
+    spans = [span("A", 1_000, 60_000, ended="stopped"), span("B", 780_000, 790_000)]
+    comings = (("joined", 500, "A"), ("left", 60_000, "A"), ("joined", 700_000, "B"), ("input ends", 795_000, None))
+    clues = [clue(what, at, client_id=who) for what, at, who in comings]
+    routes = [(500, ["east|4|6"]), (400_000, []), (710_000, ["east|4|6"])]
+
+    (row,) = kinds(
+        list(tell(spans, [*clues, *(clue("route", at, topic="orders", queues=queues) for at, queues in routes)])),
+        "handoff",
+    )
+
+    assert (row["off_ms"], row["away_ms"], row["pause_ms"]) == (640_000, 310_000, 780_500 - 710_000)
+
+
 def test_every_row_of_a_story_is_of_the_types_of_its_table() -> None:
     """Rows go to Spark as JSON, which makes NULL of what is of another type, without a word."""
     tables = {"stretch": STRETCHES, "handoff": HANDOFFS, "return": HANDOFFS}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.loads import Presence
+from rebalance_engine.pipeline.offs import Spans
 from rebalance_engine.pipeline.sorting import Clues
 from rebalance_engine.pipeline.stretched import last_there, stretch_rows
 from rebalance_engine.pipeline.sweep import Hold
@@ -13,10 +14,11 @@ END_MS = 90_000
 NOBODY: Presence = {}
 
 
-def rows(*holds: Hold, unheard: Presence = NOBODY) -> list[dict[str, object]]:
+def rows(*holds: Hold, unheard: Presence = NOBODY, off: Spans = (), also: int = 0) -> list[dict[str, object]]:
+    """Tell a queue's; the group has somebody until then also."""
     clues = Clues({}, [], [], {}, set(), END_MS, {}, {}, {}, {}, {}, [], [], {}, {})
     told = {QUEUE: list(holds)}
-    found = list(stretch_rows(told, clues, unheard, (), last_there(told, unheard), {}))
+    found = list(stretch_rows(told, clues, unheard, off, max(also, last_there(told, unheard)), {}))
     assert {kind for kind, _ in found} <= {"stretch"}
     return [row for _, row in found]
 
@@ -55,3 +57,14 @@ def test_what_nobody_has_after_all_have_gone_is_deserted_and_still_so_at_the_end
     (row,) = rows(Hold(0, 10_000, "A", "stopped"))
 
     assert (row["at_ms"], row["until_ms"], row["is_deserted"], row["is_open"]) == (10_000, END_MS, True, True)
+
+
+def test_a_queue_that_nobody_takes_once_the_group_is_back_is_without_owner_then_and_deserted_while_it_was_off() -> None:
+    told = rows(Hold(0, 10_000, "A", "stopped"), off=[(20_000, 50_000)], also=80_000)
+
+    assert [(row["at_ms"], row["until_ms"], row["is_deserted"], row["is_open"]) for row in told] == [
+        (10_000, 20_000, False, True),
+        (20_000, 50_000, True, True),
+        (50_000, 80_000, False, True),
+        (80_000, END_MS, True, True),
+    ]
