@@ -368,7 +368,10 @@ def _by_last_named(lines: DataFrame, known: DataFrame) -> DataFrame:
 
 
 def _by_instance(lines: DataFrame, mine: DataFrame) -> DataFrame:
-    """Take the client that the process made last: broadcasting members never name themselves beside their group."""
+    """Take the client that the process made last, or, of a start, at once after it.
+
+    Broadcasting members never name themselves beside their group; nor does one whose log breaks off after its start.
+    """
     made = mine.where(F.col("what") == "instance made").select(
         "cluster", "process", "at_ms", "file", "place", F.col("client_id").alias("named")
     )
@@ -376,5 +379,10 @@ def _by_instance(lines: DataFrame, mine: DataFrame) -> DataFrame:
         made.withColumn("is_mark", F.lit(1)), allowMissingColumns=True
     )
     before = Window.partitionBy("cluster", "process").orderBy(moment())
-    told = both.withColumn("last", F.last("named", ignorenulls=True).over(before)).where(F.col("is_mark") == 0)
-    return told.withColumn("client_id", F.coalesce("client_id", "last"))
+    after = Window.partitionBy("cluster", "process").orderBy(F.desc(moment()))
+    made_next = F.last(F.when(F.col("is_mark") == 1, F.struct("at_ms", "named")), ignorenulls=True).over(after)
+    told = both.withColumns({"last": F.last("named", ignorenulls=True).over(before), "next": made_next})
+    is_start = F.col("what") == "consumer starting"
+    is_soon = F.col("next.at_ms") - F.col("at_ms") <= INSTANCE_WITHIN_MS
+    own = F.when(is_start & is_soon, F.col("next.named"))
+    return told.where(F.col("is_mark") == 0).withColumn("client_id", F.coalesce("client_id", own, "last"))

@@ -25,15 +25,19 @@ def latest_end() -> Column:
     return F.when(is_stop, F.col("until_ms")).otherwise(F.coalesce("until_before_ms", "until_ms"))
 
 
-def log_ends_of(events: DataFrame, spans: DataFrame, life: DataFrame) -> DataFrame:
+def log_ends_of(events: DataFrame, changes: DataFrame, spans: DataFrame, life: DataFrame) -> DataFrame:
     """Give as clues of groups, ``log ends``, the last line of each member's logs.
 
-    A member that took queues, and of which no line persists an offset, may be silent as well: it is left out.
+    A member that took queues, and of which no line persists an offset, may be silent as well: it is left out. A log
+    that breaks off soon after its member's start names that in the start alone.
+
+    Args:
+        changes: as ``EVENTS``, with client ids.
     """
     member = ["cluster", "group", "client_id"]
     taken = spans.select(*member, F.lit(True).alias("took")).distinct()
     return (
-        _ends(events, spans, life)
+        _ends(events, spans, life, changes.where(F.col("what") == "consumer starting"))
         .groupBy(*member)
         .agg(F.max("at_ms").alias("at_ms"), F.max("persists").alias("persists"))
         .join(taken, on=member, how="left")
@@ -77,13 +81,15 @@ def log_begins_of(changes: DataFrame, spans: DataFrame, life: DataFrame) -> Data
     )
 
 
-def _ends(events: DataFrame, spans: DataFrame, life: DataFrame) -> DataFrame:
+def _ends(events: DataFrame, spans: DataFrame, life: DataFrame, starts: DataFrame | None = None) -> DataFrame:
     own = events.where(F.col("layout").isin(*WRITERS))
     log = ["cluster", "host", "family"]
     of_file = own.groupBy("cluster", "host", "layout", "file").agg(F.max("at_ms").alias("said_ms"))
     ends = of_file.groupBy("cluster", "host", family_of().alias("family")).agg(F.max("said_ms").alias("said_ms"))
     beats = own.where(F.col("what") == "heartbeat data").withColumn("group", F.explode("queues"))
     both = own.where(F.col("group").isNotNull()).unionByName(beats.select(own.columns))
+    if starts is not None:
+        both = both.unionByName(starts.where(F.col("layout").isin(*WRITERS)), allowMissingColumns=True)
     named = both.where(F.col("client_id").isNotNull())
     persists = F.max(F.col("what") == "persisted all").alias("persists")
     member = ["cluster", "process", "group", "client_id"]

@@ -176,6 +176,8 @@ def _refusals(events: DataFrame) -> DataFrame:
 def takes_of(changes: DataFrame, came: DataFrame, kept: DataFrame, events: DataFrame) -> DataFrame:
     """Find takes that no line of their own tells: where nobody held a queue of which a holder's lines follow.
 
+    That may be its next removal alone, of a queue of which nothing was consumed, or behind a hole of the log.
+
     Args:
         changes: as ROW: ``begin``, ``remove``, and ``stop`` and ``start`` of members, and those of :func:`gaps_of`.
         came: of :func:`marks_of_results`.
@@ -217,14 +219,22 @@ def takes_of(changes: DataFrame, came: DataFrame, kept: DataFrame, events: DataF
         F.min(F.when(F.col("mark") == "came", moment())).alias("came"),
         F.min(F.when((F.col("mark") == "kept") & is_late, moment())).alias("kept"),
         F.max(F.when(F.col("mark") != "came", moment())).alias("proof"),
+        F.min(F.when((F.col("mark") == "remove") & is_late & F.col("layout").isin(*JAVA), moment())).alias("removed"),
         F.first("host").alias("host"),
         F.first("layout").alias("layout"),
     )
     in_gap = _first_kept(computed_once(gaps), events)
     has_come = (F.col("proof") > F.col("came")) & (F.col("kept").isNull() | (F.col("kept") > F.col("came")))
-    began = F.when(has_come, F.col("came")).when(F.col("gap").isNotNull(), F.col("kept"))
+    began = F.when(has_come, F.col("came")).when(F.col("gap").isNotNull(), F.coalesce("kept", _just_before("removed")))
     found = computed_once(in_gap.withColumn("began", began).where(F.col("began").isNotNull()))
     return _once_locked(found, events)
+
+
+def _just_before(removal: str) -> Column:
+    """Give the latest moment at which what is removed may have been taken."""
+    at, place = F.col(f"{removal}.at_ms") - 1, F.col(f"{removal}.place") - 1
+    told = F.struct(at.alias("at_ms"), F.col(f"{removal}.file").alias("file"), place.alias("place"))
+    return F.when(F.col(removal).isNotNull(), told)
 
 
 def _first_kept(gaps: DataFrame, events: DataFrame) -> DataFrame:

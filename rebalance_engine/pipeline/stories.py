@@ -130,7 +130,7 @@ def clues_of(
         counts_of(events, spans),
         covers_of(events, life),
         input_ends_of(events, spans, life),
-        log_ends_of(events, spans, life),
+        log_ends_of(events, changes, spans, life),
         log_begins_of(changes, spans, life),
         clues_of_holes(spans, events, life),
         ownerless.distinct(),

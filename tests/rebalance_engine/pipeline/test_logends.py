@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from rebalance_engine.pipeline.clients import changes_of
 from rebalance_engine.pipeline.events import signs_of_life
 from rebalance_engine.pipeline.logends import input_ends_of, log_begins_of, log_ends_of
 from tests.rebalance_engine.pipeline.frames import (
@@ -20,13 +21,18 @@ from tests.rebalance_engine.pipeline.frames import (
 )
 
 Q0 = QUEUE.format("east", 0)
+STARTING = "the consumer [g] start beginning. messageModel=CLUSTERING, isUnitMode=false"
+MADE = "Created a new client Instance, InstanceIndex:0, ClientID:F, ClientConfig:ClientConfig{x}"
 
 
 @pytest.mark.spark
 def test_a_members_log_ends_with_the_last_line_of_all_that_its_host_writes_there(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    """A's process ends in a log that goes on; C's log was rolled; D took a queue and never persisted, E took none."""
+    """A's process ends in a log that goes on; C's log was rolled; D took a queue and never persisted, E took none.
+
+    F's log breaks off after its start.
+    """
     hosts = {
         "web1/rocketmq_client.log": [
             java5(1, persisted("g", "A", Q0, 4), pid=1),
@@ -35,6 +41,7 @@ def test_a_members_log_ends_with_the_last_line_of_all_that_its_host_writes_there
         "web2/other_days/rocketmq_client-1.log": [java5(5, persisted("g", "C", Q0, 3))],
         "web2/rocketmq_client.log": [java5(30, added("g", Q0))],
         "web3/rocketmq_client.log": [java5(7, result("g", "D", [Q0]))],
+        "web5/rocketmq_client.log": [java5(3, STARTING), java5(3.1, MADE)],
         "web4/rocketmq_client.log": [java5(8, result("g", "E", [])), java5(9, persisted("other", "E", Q0, 3))],
     }
     for name, lines in hosts.items():
@@ -46,10 +53,12 @@ def test_a_members_log_ends_with_the_last_line_of_all_that_its_host_writes_there
         [("default", "web2/7", MIDNIGHT_MS + 31_000)], "cluster string, process string, last_ms long"
     )
 
-    found = log_ends_of(read_events(spark, tmp_path), spans, life).collect()
+    events = read_events(spark, tmp_path)
+
+    found = log_ends_of(events, changes_of(events), spans, life).collect()
 
     ends = {row["client_id"]: (row["at_ms"] - MIDNIGHT_MS) // 1_000 for row in found}
-    assert ends == {"A": 60, "B": 60, "C": 31, "E": 9}
+    assert ends == {"A": 60, "B": 60, "C": 31, "E": 9, "F": 3}
     assert {(row["cluster"], row["group"], row["what"]) for row in found} == {("default", "g", "log ends")}
 
 

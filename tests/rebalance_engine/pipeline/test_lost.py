@@ -120,6 +120,18 @@ CASES: dict[str, tuple[list[Line], list[tuple[float | None, float | None, float 
         ),
         [(None, 2, None, 30, "stopped"), (40, 41.1, None, 60, "released")],
     ),
+    "a take, its result and all that it persisted, before a second removal": (
+        both(TAKEN, of(2.1, Q1), *kept(5), DROPPED, of(20.1), (60, removed("g", Q1)), of(60.1)),
+        [(None, 2, None, 20, "released"), (20, 59.999, None, 60, "released")],
+    ),
+    "a take of a member that started anew, and its result, before a removal": (
+        both(TAKEN, of(2.1, Q1), *kept(5), (30, STOPPED), (40, START), (41, added("g", Q0)), (60, removed("g", Q1))),
+        [(None, 2, None, 30, "stopped"), (40, 59.999, None, 60, "released")],
+    ),
+    "nothing, where a removal stands there twice": (
+        both(TAKEN, of(2.1, Q1), *kept(5), DROPPED, (20.5, removed("g", Q1)), of(20.6)),
+        [(None, 2, None, 20, "released")],
+    ),
     "nothing, where an offset was being sent": (
         both(TAKEN, of(2.1, Q1), DROPPED, *kept(20.3), of(20.1)), [(None, 2, None, 20, "released")],
     ),
