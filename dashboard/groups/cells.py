@@ -22,7 +22,7 @@ Cells = dict[str, dict[str, str]]  # by name: text, mark, note, and what stands 
 def cells_of(each: Lately) -> Cells:
     """Say how long queues had no owner, and two, what was consumed twice, and how far the group is behind."""
     return {
-        "unowned": _time(each, each.unowned, _("time without owner, of all queues together, in the last 10 min")),
+        "unowned": _unowned(each),
         "overlap": _overlap(each),
         "twice": _twice(each),
         "lag": _lag(each),
@@ -47,14 +47,28 @@ def _cell(text: str, mark: str, note: str, below: str = "") -> dict[str, str]:
     return {"text": text, "mark": mark, "note": note, "below": below}
 
 
+def _unowned(each: Lately) -> dict[str, str]:
+    note = _("time without owner, of all queues together, in the last 10 min")
+    if each.is_gap_unseen:
+        note = _unseen(note)
+    return _time(each, each.unowned, note, has_most=not each.is_gap_unseen)
+
+
+def _unseen(note: str) -> str:
+    unseen = _("of much of it nothing is known")
+    return f"{note}; {unseen}"
+
+
 def _overlap(each: Lately) -> dict[str, str]:
     """Give no upper bound where somebody did not answer: that is the time of all queues, and says nothing."""
     note = _("time with two owners, of all queues together, in the last 10 min")
     if each.is_since_ever:
         since = _("since when a queue may have had two is unknown")
         note = f"{note}; {since}"
+    if each.is_overlap_unseen:
+        note = _unseen(note)
     is_in_doubt = (each.is_open or each.was_open) and each.overlap is not None and each.overlap.high > 0
-    return _time(each, each.overlap, note, has_most=not each.is_since_ever and not is_in_doubt)
+    return _time(each, each.overlap, note, has_most=not (each.is_since_ever or each.is_overlap_unseen or is_in_doubt))
 
 
 def _time(each: Lately, lasted: Lasted | None, note: str, *, has_most: bool = True) -> dict[str, str]:

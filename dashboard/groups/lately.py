@@ -50,8 +50,10 @@ class Lately:
     did not in the window: his queues may have had no owner, or two, all that while, which their upper bounds count.
     ``has_most``: there are such bounds, as it is known how many queues there are.
     ``is_since_ever``: nobody knows since when queues may have had two owners, so that their time has no upper bound.
-    ``is_too_much``: more changed hands than is added up here. ``twice`` counts messages that were consumed twice, as
-    consumers reported since the group is known. ``looked_at``: of when the oldest answer is on which its row rests.
+    ``is_gap_unseen``, ``is_overlap_unseen``: nobody looked for so long that of a queue more than half of the window is
+    possible and not known. ``is_too_much``: more changed hands than is added up here. ``twice`` counts messages that were
+    consumed twice, as consumers reported since the group is known. ``looked_at``: of when the oldest answer is on which
+    its row rests.
     """
 
     known_until: int
@@ -64,6 +66,8 @@ class Lately:
     was_open: bool = False
     has_most: bool = True
     is_since_ever: bool = False
+    is_gap_unseen: bool = False
+    is_overlap_unseen: bool = False
     is_too_much: bool = False
     is_shared: bool = False
     twice: int | None = None
@@ -97,7 +101,8 @@ def lately_of(*, groups: Sequence[int], now: int) -> dict[int, Lately]:
     alone = _alone(silent - set(told_until), since)
     found: dict[int, Lately] = {}
     firsts = _first_looks(by_pk, since)
-    kept = _kept({pk: min(low for low, _ in own) for pk, own in doubts.items() if own}, told_until, since)
+    first_doubts = {pk: min(low for low, _ in own) for pk, own in doubts.items() if own}
+    kept = _kept(few | unheard, first_doubts, told_until, since)
     for pk, row in by_pk.items():
         until, begin = _until(row, now), max(since, firsts.get(pk, since))
         if until is not None and pk in firsts and until <= begin:
@@ -141,14 +146,14 @@ def _alone(groups: Collection[int], since: int) -> set[int]:
     return set(groups) - {pk for pk, _ in crowds}
 
 
-def _kept(doubts: Mapping[int, int], told_until: Mapping[int, int], since: int) -> dict[int, int]:
+def _kept(
+    groups: Collection[int], doubts: Mapping[int, int], told_until: Mapping[int, int], since: int
+) -> dict[int, int]:
     """Count the queues of groups that somebody who always answered has had since before the first of their doubts."""
-    firsts = {pk: min(doubts.get(pk, FOREVER), told_until.get(pk, FOREVER)) for pk in {*doubts, *told_until}}
-    if not firsts:
-        return {}
     before = Q(pk=None)
-    for pk, first in firsts.items():
-        before |= Q(group=pk, at__lte=max(first, since))
+    for pk in groups:
+        first = min(doubts.get(pk, FOREVER), told_until.get(pk, FOREVER))
+        before |= Q(group=pk, at__lte=since if first == FOREVER else max(first, since))
     tells = Q(member__missing=None, member__held_seen_at__isnull=False)
     never_silent = Q(member__silent_until=None) | Q(member__silent_until__lte=since)
     rows = Holding.objects.filter(before, tells, never_silent, until=None, queue__gone_at=None)
@@ -303,15 +308,29 @@ def _added_up(
     )
     nobody, perhaps, two = sweep(spans, since=since, until=until, orphans=orphans, gone=gone, sure_until=sure_until)
     in_doubt = doubts if told_until is None else [*doubts, (told_until, until)]  # who does not answer may have any
+    unowned = [_capped(share.unowned, until - since) for share in shares.values()]
+    overlap = [_capped(share.overlap, until - since) for share in shares.values()]
     return Lately(
         until,
-        _sum([share.unowned for share in shares.values()]),
-        _sum([share.overlap for share in shares.values()]),
+        _sum(unowned),
+        _sum(overlap),
         tuple(certain_steps(nobody, in_doubt)),
         tuple(certain_steps(perhaps, in_doubt)),
         tuple(two),
+        is_gap_unseen=_says_nothing(unowned, until - since),
+        is_overlap_unseen=_says_nothing(overlap, until - since),
         is_since_ever=any(each.is_since_ever and each.overlap.low < each.overlap.high for each in shares.values()),
     )
+
+
+def _capped(lasted: Lasted, whole: int) -> Lasted:
+    """Leave out what is possible of a queue beyond the window: what nobody saw for long has wide bounds."""
+    return replace(lasted, high=max(lasted.low, min(lasted.high, whole)))
+
+
+def _says_nothing(times: Sequence[Lasted], whole: int) -> bool:
+    """Whether of a queue more than half of the window is possible and not known."""
+    return any(each.high - each.low > whole / 2 for each in times)
 
 
 def _sum(times: Sequence[Lasted]) -> Lasted:

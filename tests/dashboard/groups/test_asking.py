@@ -84,7 +84,7 @@ def test_recompute_is_not_offered_where_it_would_do_nothing(group: Group) -> Non
 @pytest.mark.parametrize(
     ("watched_at", "words"),
     [
-        (T0 - 33_000, "Nothing of the cluster has answered for 33 s: it is unknown who is a member."),
+        (T0 - 33_000, "Nothing of the cluster has answered for 33\u00a0s: it is unknown who is a member."),
         (None, "Nothing of the cluster has answered yet: it is unknown who is a member."),
     ],
 )

@@ -203,6 +203,20 @@ def test_no_time_without_owner_is_certain_while_somebody_was_silent_who_has_left
     del group
 
 
+def test_where_nobody_looked_for_all_of_the_window_no_bound_is_told(group: Group) -> None:
+    at = 2 * WINDOW_MS - 2_000
+    told(joined("C", at), held("A", at, [0]), held("B", at, [2]), held("C", at, [1, 3]))
+    turn(at + 100)
+
+    each = lately_at(NOW)
+
+    assert each.unowned is not None and each.overlap is not None
+    assert (each.unowned.low, each.unowned.high) == (0, 2 * (WINDOW_MS - 2_000))  # of two queues, until they were taken
+    assert texts_of(each) == ("–", "0")
+    assert cells_of(each)["unowned"]["note"].endswith("of much of it nothing is known")
+    del group
+
+
 def test_nothing_is_known_since_the_cluster_answered_last(group: Group) -> None:
     killed(2 * WINDOW_MS - 60_000)
     answering(NOW - 58_000)
