@@ -51,9 +51,9 @@ class Lately:
     ``has_most``: there are such bounds, as it is known how many queues there are.
     ``is_since_ever``: nobody knows since when queues may have had two owners, so that their time has no upper bound.
     ``is_gap_unseen``, ``is_overlap_unseen``: nobody looked for so long that of a queue more than half of the window is
-    possible and not known. ``is_too_much``: more changed hands than is added up here. ``twice`` counts messages that were
-    consumed twice, as consumers reported since the group is known. ``looked_at``: of when the oldest answer is on which
-    its row rests.
+    possible and not known. ``is_too_much``: more changed hands than is added up here. ``twice`` counts messages that
+    were consumed twice, as consumers reported since the group is known. ``looked_at``: of when the oldest answer is on
+    which its row rests.
     """
 
     known_until: int
