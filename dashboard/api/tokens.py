@@ -58,7 +58,7 @@ def make(*, user: User, is_read_only: bool, days: int, note: str, now: int) -> t
         made_at=now,
         expires_at=now + days * DAY_MS,
     )
-    detail = {"token": row.hint, "note": row.note, "read only": is_read_only, "days": days}
+    detail = {"token": row.hint, "note": row.note, "reads only": is_read_only, "days": days}
     append(at=now, author=user.get_username(), verb="make an API token", subject=user.get_username(), detail=detail)
     return token, row
 
@@ -98,4 +98,4 @@ def note_use(*, token: ApiToken, now: int) -> None:
         with no_waiting():
             ApiToken.objects.filter(late, pk=token.pk).update(used_at=now)
     except OperationalError as error:
-        logger.info("that token %s… was used is not noted: %s", token.hint, error)
+        logger.debug("that token %s… was used is not noted: %s", token.hint, error)

@@ -56,6 +56,7 @@ def detail_words(name: str) -> str:
         "permissions": _("permissions"),
         "queues": _("queues"),
         "read only": _("only looked at"),
+        "reads only": _("reads only"),
         "reason": _("reason"),
         "report": _("report"),
         "role": _("role"),

@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -132,7 +132,9 @@ class ClusterAdmin(Addressed[Cluster]):
         if change:
             is_aside = form.cleaned_data["is_aside"]
             if is_aside and not obj.is_aside:
-                messages.info(request, _("Its watcher ends within seconds; the cluster may be deleted now."))
+                messages.info(
+                    request, _("Nobody is to watch %(name)s any more: it may be deleted.") % {"name": obj.name}
+                )
             changing.change(
                 cluster=obj.pk, namesrv=obj.namesrv, is_read_only=obj.is_read_only, by=by, is_aside=is_aside
             )
@@ -148,22 +150,38 @@ class ClusterAdmin(Addressed[Cluster]):
         objs: Sequence[Cluster],
         request: HttpRequest,  # noqa: ARG002 - Django's name
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """Count what goes with a cluster by its largest tables; what is in the way comes last."""
+        """Count what goes with a cluster by what people know of it; what is in the way comes last."""
         [cluster] = objs
         obstacle = changing.obstacle_to_removing(cluster=cluster, now=now_ms())
         counts = {"groups": "groups", "topics": "topics", "brokers": "brokers", "producers": "producer_connections"}
         found = {name: getattr(cluster, rows).count() for name, rows in counts.items()}
+        found |= cluster.groups.aggregate(rounds=Count("rounds"))
+        found |= cluster.groups.aggregate(handoffs=Count("rounds__handoffs"))
         return [str(cluster)], found, set(), [obstacle] if obstacle else []
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, object] | None = None,
+    ) -> HttpResponse:
+        """Lead to the list from one that is gone."""
+        if self.get_object(request, object_id) is None:
+            return _to_the_list(request)
+        return super().change_view(request, object_id, form_url, extra_context)
 
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         """Ask for the reason; say why not, where something is in the way by now."""
-        if self.get_object(request, object_id) is None:
-            messages.warning(request, _("There is no such cluster; somebody may have deleted it."))
-            return redirect("admin:clusters_cluster_changelist")
+        cluster = self.get_object(request, object_id)
+        if cluster is None:
+            return _to_the_list(request)
+        title = _("Delete the cluster %(name)s") % {"name": cluster.name}
+        shown = {"longest_reason": LONGEST_REASON, "title": title, **(extra_context or {})}
         try:
-            return super().delete_view(request, object_id, {"longest_reason": LONGEST_REASON, **(extra_context or {})})
+            return super().delete_view(request, object_id, shown)
         except changing.Refused as refusal:
             messages.error(request, str(refusal))
             return redirect(request.path)
@@ -191,6 +209,11 @@ class ClusterAdmin(Addressed[Cluster]):
     def watched(self, row: Cluster) -> str:
         """Write when anything of it answered last."""
         return instant(row.watched_at)
+
+
+def _to_the_list(request: HttpRequest) -> HttpResponse:
+    messages.warning(request, _("There is no such cluster; somebody may have deleted it."))
+    return redirect("admin:clusters_cluster_changelist")
 
 
 def _author(request: HttpRequest, reason: str) -> changing.Author:

@@ -128,14 +128,18 @@ def test_a_cluster_that_is_watched_is_put_aside_in_its_row(admin_client: Client,
     row = {"namesrv": cluster.namesrv, "is_read_only": "on", "is_aside": "on", "reason": "mistyped"}
     told = admin_client.post(page_of(cluster, "change"), row, follow=True).content.decode()
 
-    assert "the cluster may be deleted now" in told
+    assert "Nobody is to watch shop any more: it may be deleted." in told
     assert Cluster.objects.get().is_aside
     listed = reverse("admin:clusters_cluster_changelist")
     assert ["shop" in admin_client.get(f"{listed}?aside={n}").content.decode() for n in (1, 0)] == [True, False]
     shown = admin_client.get(page_of(cluster, "change")).content.decode()
     assert re.search(r'<input[^>]*id="id_is_aside"[^>]*checked', shown)
+    asked = admin_client.get(page_of(cluster, "delete")).content.decode()
+    assert "Delete the cluster shop" in asked
+    assert all(name in asked.lower() for name in ("rounds", "handoffs"))
     admin_client.post(page_of(cluster, "delete"), {"post": "yes", "reason": "mistyped"})
     assert not Cluster.objects.exists()
-    again = admin_client.get(page_of(cluster, "delete"), follow=True)
-    assert (again.status_code, again.redirect_chain) == (200, [(listed, 302)])
-    assert "There is no such cluster" in again.content.decode()
+    for page in ("delete", "change"):
+        again = admin_client.get(page_of(cluster, page), follow=True)
+        assert (again.status_code, again.redirect_chain) == (200, [(listed, 302)])
+        assert "There is no such cluster" in again.content.decode()
