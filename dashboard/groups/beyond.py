@@ -1,6 +1,7 @@
 """Queues that a round's figures count and none of its handoffs tells of: each with its time, and why it has none.
 
-Of a queue that was handed over in it, that is when two had it before: the handoff is of another time.
+Of a queue that was handed over in it, that is what no handoff of it tells, which are of another time: two had it
+before, or who let it go took it again and let it go once more.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ BESIDE = "another round tells of it, or who took it let it go again"
 class Beyond:
     """One queue: how long nobody had it, and two, in ms, at least and at most (None: unknown); ``why`` in English.
 
-    ``times`` say when. ``is_lasting``: nobody, or two, have it still.
+    ``times`` say when. ``is_lasting``: nobody, or two, have it still. ``is_handed``: it has a handoff, of another time.
     """
 
     topic: str
@@ -42,6 +43,7 @@ class Beyond:
     why: tuple[str, ...]
     times: Times = NO_TIMES
     is_lasting: bool = False
+    is_handed: bool = False
 
     @property
     def weight(self) -> tuple[int, int, int]:
@@ -71,16 +73,25 @@ def beyond(*, shares: Mapping[int, Share], lanes: Sequence[Lane]) -> list[Beyond
     """
     counted = {pk: share for pk, share in shares.items() if _is_counted(share)}
     told = {lane.place for lane in lanes}
+    gone = {lane.place for lane in lanes if lane.is_gap or lane.is_perhaps_gap or lane.is_unknown}
     twice = {lane.place for lane in lanes if lane.is_overlap or lane.is_perhaps_overlap}
     rows = []
     for pk, place in places_of(counted).items():
-        if place not in told:
-            rows.append(_row(place, counted[pk]))
-        elif place not in twice and _has_two(counted[pk]):
-            share = counted[pk]
-            times = replace(share.times, nobody=(), perhaps_nobody=())
-            rows.append(_row(place, replace(share, unowned=Lasted(), is_lasting=False, times=times)))
+        share = _untold(counted[pk], is_gap_told=place in gone, is_two_told=place in twice)
+        if _is_counted(share):
+            rows.append(replace(_row(place, share), is_handed=place in told))
     return sorted(rows, key=lambda row: (-max(row.unowned[0], row.overlap[0]), row.topic, row.broker, row.queue_id))
+
+
+def _untold(share: Share, *, is_gap_told: bool, is_two_told: bool) -> Share:
+    """Leave out of what a round says of a queue what one of its handoffs tells."""
+    if is_gap_told:
+        times = replace(share.times, nobody=(), perhaps_nobody=())
+        share = replace(share, unowned=Lasted(), is_lasting=False, times=times)
+    if is_two_told:
+        times = replace(share.times, two=(), perhaps_two=())
+        share = replace(share, overlap=Lasted(), overlap_least=0, is_shared=False, is_since_ever=False, times=times)
+    return share
 
 
 def count_unmoved(rows: Sequence[Beyond]) -> dict[str, int]:
@@ -89,7 +100,7 @@ def count_unmoved(rows: Sequence[Beyond]) -> dict[str, int]:
     ``unowned_unmoved`` of them had nobody before it either for certain, or nobody is known to have had them ever;
     ``unowned_untold`` are the others: another round tells them, or the same member took them again.
     """
-    gaps = [not {OLDER, UNHELD}.isdisjoint(row.why) for row in rows if row.unowned[0]]
+    gaps = [not {OLDER, UNHELD}.isdisjoint(row.why) for row in rows if row.unowned[0] and not row.is_handed]
     return {"unowned_unmoved": sum(gaps), "unowned_untold": len(gaps) - sum(gaps)}
 
 

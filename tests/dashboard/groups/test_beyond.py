@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from django.test import Client
 
@@ -20,7 +22,7 @@ from dashboard.groups.lanes import lanes_of
 from dashboard.groups.models import Group, Round
 from dashboard.groups.owned import shares_in
 from dashboard.groups.paragraph import sentence_of
-from dashboard.groups.shares import Lasted, Share
+from dashboard.groups.shares import Lasted, Share, Times
 from dashboard.groups.story import worst
 from dashboard.people.roles import Role
 from tests.dashboard.groups.test_story import settle, turn
@@ -140,3 +142,22 @@ def test_what_two_had_before_the_round_is_told_of_a_queue_that_was_handed_over_i
 
     assert [(row.unowned, row.overlap, row.why) for row in found] == rows
     assert count_unmoved(found) == {"unowned_unmoved": 0, "unowned_untold": 0}
+
+
+def test_a_queue_with_a_handoff_has_a_row_of_what_the_handoff_does_not_tell() -> None:
+    pk = settle().cluster.topics.get(name="orders").queues.get(queue_id=0).pk
+    place = ("orders", "east", 0)
+    two = Lane(*place, "A", "B", 30, 20, None, (0, 0), (10, 10), is_waiting=False)
+    gap = replace(two, dropped_at=20, taken_at=30, unowned=(10, 10), overlap=(0, 0))
+    times = Times(nobody=((60, 65),), perhaps_nobody=((50, 70),), two=((20, 30),))
+    share = Share(Lasted(5, 20, 20), Lasted(10, 10, 10), times=times)
+    perhaps = replace(share, unowned=Lasted(0, 0, 20))
+
+    [row] = beyond(shares={pk: share}, lanes=[two])
+    [likely] = beyond(shares={pk: perhaps}, lanes=[two])
+
+    assert (row.unowned, row.overlap, row.why, row.is_handed) == ((5, 20), (0, 0), (ELSEWHERE,), True)
+    assert (row.times.nobody, row.times.two) == (((60, 65),), ())
+    assert (likely.unowned, likely.is_perhaps_gap) == ((0, 20), True)
+    assert count_unmoved([row]) == {"unowned_unmoved": 0, "unowned_untold": 0}, "it has a handoff"
+    assert beyond(shares={pk: share}, lanes=[two, gap]) == []
