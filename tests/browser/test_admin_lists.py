@@ -1,0 +1,33 @@
+"""Lists of the Django admin: rows of one list are alike in height."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Page
+
+from dashboard.groups.models import Group
+from rebalance_engine.events import Departure
+from tests.browser.elsewhere import told
+from tests.dashboard.story import joined, left
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_rounds_are_as_tall_as_one_another(turn: Callable[[int], Group], page: Page) -> None:
+    User.objects.update(is_staff=True, is_superuser=True)
+    turn(30)
+    told(joined("C", 5_000, low=4_000))
+    turn(5_100)
+    told(left("C", 9_000, Departure.HEARTBEAT_EXPIRED))
+    turn(9_100)
+    page.set_viewport_size({"width": 1280, "height": 900})
+
+    page.goto("/admin/groups/round/")
+
+    rows = page.locator("#result_list tbody tr")
+    heights = rows.evaluate_all("(all) => all.map((each) => each.offsetHeight)")
+    assert len(heights) >= 2
+    assert max(heights) < 40, "each stands in one line"
