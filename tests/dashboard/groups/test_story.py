@@ -175,25 +175,16 @@ def test_a_queue_that_another_one_had_all_the_time_is_not_without_owner() -> Non
 
 
 def test_nothing_that_happened_is_nothing_that_was_worst() -> None:
+    perhaps = ("unowned_perhaps_queues", "overlap_perhaps_queues", "pause_unknown", "unknown_queues")
+    queues = ("unowned_queues", "overlap_queues", "overlap_older_queues", "pause_queues")
+    others = ("lost_queues", "handoffs", "from_nobody", "gone_queues", "back_queues")
     assert worst([], {}) == {
+        **dict.fromkeys((*perhaps, *queues, *others), 0),
         "unowned": None,
-        "unowned_queues": 0,
         "unowned_perhaps": None,
-        "unowned_perhaps_queues": 0,
-        "lost_queues": 0,
         "overlap": None,
-        "overlap_queues": 0,
-        "overlap_older_queues": 0,
         "overlap_perhaps": None,
-        "overlap_perhaps_queues": 0,
         "pause": (0, 0),
-        "pause_queues": 0,
-        "pause_unknown": 0,
-        "handoffs": 0,
-        "from_nobody": 0,
-        "unknown_queues": 0,
-        "gone_queues": 0,
-        "back_queues": 0,
         "is_waiting": False,
         "is_shared": False,
     }

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import pytest
+
+from dashboard.groups.account import NOTHING, account_of, figures_of
+from dashboard.groups.ending import tell_ended
+from dashboard.groups.models import Group, Round
+from dashboard.groups.rebalancing import rebalance_once
+from tests.dashboard.story import T0, held, joined, route, seen, told
+
+pytestmark = pytest.mark.django_db
+
+
+def turn(at: int) -> None:
+    group = Group.objects.get(name="g")
+    rebalance_once(group=group.pk, now=T0 + at)
+    tell_ended(group=group.pk, now=T0 + at)
+
+
+def two_from_the_first_look() -> Round:
+    """Two have queue 2 before a third one comes; one of them lets it go."""
+    told(route(4), *seen("A"), *seen("B"), held("A", 10, [0, 1, 2]), held("B", 10, [2, 3]))
+    turn(20)
+    told(joined("C", 5_000, low=4_000), held("C", 5_100, []), held("A", 5_200, [0, 1, 2]), held("B", 5_200, [2, 3]))
+    turn(5_300)
+    return Round.objects.get()
+
+
+def test_without_a_round_there_is_nothing_to_tell() -> None:
+    assert account_of(row=None, now=T0) is NOTHING
+
+
+@pytest.mark.usefixtures("cluster")
+def test_what_two_had_before_a_round_is_counted_apart_and_grows_in_none_of_its_figures() -> None:
+    row = two_from_the_first_look()
+
+    early, late = (figures_of(row=row, account=account_of(row=row, now=T0 + at), twice=None) for at in (5_300, 905_300))
+
+    assert (early["overlap"], early["overlap_queues"], early["overlap_older_queues"]) == (None, 0, 1)
+    assert {name: late[name] for name in early if name.startswith("overlap")} == {
+        name: early[name] for name in early if name.startswith("overlap")
+    }
+
+
+@pytest.mark.usefixtures("cluster")
+def test_what_no_handoff_tells_stands_beside_the_handoffs_with_its_time() -> None:
+    row = two_from_the_first_look()
+
+    told_of = account_of(row=row, now=T0 + 5_300)
+
+    assert [each.queue_id for each in told_of.rest] == [2]
+    [(since, until)] = told_of.rest[0].times.two
+    assert (since, until) == (T0 + 10, T0 + 5_200)
