@@ -254,7 +254,25 @@ def _spans(groups: set[int], by_pk: Mapping[int, Group], since: int) -> dict[int
         found.setdefault(pk, []).extend(spans)
     for pk, spans in _nobodys([pk for pk in groups if by_pk[pk].orphan_count], since).items():
         found.setdefault(pk, []).extend(spans)
+    _add_ends_before(found, since)
     return found
+
+
+def _add_ends_before(found: dict[int, list[Bounded]], since: int) -> None:
+    """Add when queues were had last before the window that were taken in it first: nobody had them since then."""
+    firsts: dict[tuple[int, int], int] = {}
+    for group, spans in found.items():
+        for span in spans:
+            firsts[group, span.queue] = min(span.at, firsts.get((group, span.queue), span.at))
+    late = {key for key, at in firsts.items() if at > since - BEFORE_MS}
+    if not late:
+        return
+    ended = Holding.objects.filter(queue__in={queue for _, queue in late}, group__in={group for group, _ in late})
+    lost = Max("until", filter=Q(until_high=None))
+    rows = ended.filter(until__lt=since - BEFORE_MS).values_list("group", "queue")
+    for group, *row in rows.annotate(last=Max("until"), lost=lost, high=Max("until_high"))[:MOST_SPANS]:
+        if (group, row[0]) in late:
+            found[group].append(ended_at(*row))
 
 
 def _nobodys(groups: Sequence[int], since: int) -> dict[int, list[Bounded]]:
