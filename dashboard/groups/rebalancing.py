@@ -77,10 +77,8 @@ def rebalance_once(*, group: int, now: int | Clock) -> Decision | None:
         Group.DoesNotExist: there is no such group.
     """
     clock = now if callable(now) else lambda: now
-    tell_ended(group=group, now=clock(), then=count_told)  # of a rebalance that was cut off
     decision = _rebalance(group, take_fence(group=group), clock)
-    if decision is not None:
-        tell_ended(group=group, now=clock(), then=count_told)
+    tell_ended(group=group, now=clock(), then=count_told)  # not before: a round that it opens bounds the one before it
     return decision
 
 
