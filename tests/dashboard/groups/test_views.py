@@ -255,7 +255,7 @@ def test_the_overview_has_the_proof_of_a_finding_and_when_it_must_end(viewer: Cl
     assert "A had locked it at 22:13:21" in found
     assert "ends by" in found
     assert "22:14:21" in found
-    assert re.search(rf'22:13:20.000</time>, <span class="lasts" data-lasts="{T0}">for \d+\xa0d', found)
+    assert re.search(rf'since <time [^>]+>22:13:20.000</time>, <span [^>]+ data-lasts="{T0}">for \d+\xa0d', found)
 
 
 def test_members_before_the_first_round_are_unknown_where_none_was_seen(viewer: Client) -> None:
