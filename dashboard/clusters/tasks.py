@@ -9,6 +9,7 @@ from celery import shared_task
 from django.conf import settings
 
 from dashboard.clusters.exporting import export, forget_days
+from dashboard.common.waiting import later_if_away
 
 logger = logging.getLogger(__name__)
 
@@ -16,7 +17,9 @@ logger = logging.getLogger(__name__)
 @shared_task(name="clusters.export_history")
 def export_history() -> int:
     """Move waiting lines of the event log to the history files."""
-    return export(folder=settings.HISTORY, now=time.time_ns() // 1_000_000)
+    with later_if_away("the export of history"):
+        return export(folder=settings.HISTORY, now=time.time_ns() // 1_000_000)
+    return 0
 
 
 @shared_task(name="clusters.forget_old_days")

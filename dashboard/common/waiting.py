@@ -1,11 +1,14 @@
-"""Writes that are not worth waiting for."""
+"""Writes that are not worth waiting for, or not for long, and work that is done again where the database is away."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
+
+logger = logging.getLogger(__name__)
 
 SOON_MS = 50
 
@@ -40,3 +43,23 @@ def _busy_timeout() -> int:
 def _set_busy_timeout(ms: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute(f"PRAGMA busy_timeout = {ms}")
+
+
+def wait_at_most(seconds: float) -> None:
+    """Let no write of this process wait longer for SQLite's lock; connections are made anew with what stands here."""
+    if connection.vendor == "sqlite":
+        connection.close()
+        connection.settings_dict["OPTIONS"] = {**connection.settings_dict["OPTIONS"], "timeout": seconds}
+
+
+@contextmanager
+def later_if_away(what: str) -> Iterator[None]:
+    """Let work that is done again anyway end where the database does not answer, or is locked for too long.
+
+    Args:
+        what: is done later, for the log.
+    """
+    try:
+        yield
+    except OperationalError as error:
+        logger.warning("%s is done later, the database does not answer: %s", what, " ".join(str(error).split()))

@@ -16,8 +16,10 @@ import signal
 from types import FrameType
 
 from django.core.exceptions import ObjectDoesNotExist
-from django.db import DatabaseError, close_old_connections, connection
+from django.db import DatabaseError, close_old_connections
 from django_celery_beat.schedulers import DatabaseScheduler
+
+from dashboard.common.waiting import wait_at_most
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +37,7 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc] # django_celery_beat h
     def setup_schedule(self) -> None:
         """Write the schedule of the settings."""
         super().setup_schedule()
-        be_brief()
+        wait_at_most(TURN_S)
 
     def sync(self) -> None:
         """Write when tasks were started last; what somebody else's write kept from its turn stays to be written."""
@@ -63,10 +65,3 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc] # django_celery_beat h
 def leave(_number: int, _frame: FrameType | None) -> None:
     """End in order: Celery writes the schedule once on its way out."""
     raise SystemExit
-
-
-def be_brief() -> None:
-    """Let no write of this process wait for long; connections are made anew for each, with what stands here."""
-    if connection.vendor == "sqlite":
-        connection.close()
-        connection.settings_dict["OPTIONS"] = {**connection.settings_dict["OPTIONS"], "timeout": TURN_S}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.db.models import F, Q
 from redis import Redis
 
@@ -130,11 +130,17 @@ def _due(now: int) -> storing.Groups:
 
 
 def rebalance_all(*, redis: Redis, groups: Sequence[int], clock: Clock) -> int:
-    """Rebalance groups one after the other; one that fails is logged, and does not keep the others waiting."""
+    """Rebalance groups one after the other; one that fails is logged, and does not keep the others waiting.
+
+    Raises:
+        OperationalError: the database does not answer, or is locked: the others would each wait for it as long.
+    """
     done = 0
     for group in groups:
         try:
             done += bool(rebalance_now(redis=redis, group=group, clock=clock))
+        except OperationalError:
+            raise  # nobody's, or everybody's: those that wait are found again
         except Exception:  # the outermost loop over groups
             logger.exception("group %s could not be rebalanced", group)
     return done

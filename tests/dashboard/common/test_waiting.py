@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import logging
 import threading
 
 import pytest
 from django.db import OperationalError, connection, transaction
 
 from dashboard.clusters.models import Cluster
-from dashboard.common.waiting import no_waiting
+from dashboard.common.waiting import later_if_away, no_waiting, wait_at_most
 from tests.dashboard.story import add_cluster
 
 
@@ -61,3 +62,26 @@ def test_others_wait_as_long_as_before() -> None:
     with no_waiting(sqlite_ms=70):
         assert patience() == 70
     assert patience() == before
+
+
+@pytest.mark.django_db
+def test_how_long_a_process_waits_may_be_set() -> None:
+    if connection.vendor != "sqlite":
+        pytest.skip("PostgreSQL has no one lock for all")
+    before = connection.settings_dict["OPTIONS"]
+    wait_at_most(3)
+    try:
+        assert connection.settings_dict["OPTIONS"] == {**before, "timeout": 3}
+    finally:
+        connection.settings_dict["OPTIONS"] = before
+
+
+def test_what_is_done_later_is_one_warning_without_a_stack(caplog: pytest.LogCaptureFixture) -> None:
+    with later_if_away("the work"):
+        raise OperationalError("database is locked")
+
+    [record] = caplog.records
+    assert (record.levelno, record.exc_info) == (logging.WARNING, None)
+    assert record.getMessage() == "the work is done later, the database does not answer: database is locked"
+    with pytest.raises(ZeroDivisionError), later_if_away("the work"):
+        raise ZeroDivisionError

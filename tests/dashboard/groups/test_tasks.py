@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test import override_settings
 from redis import Redis
 
@@ -39,6 +40,30 @@ def test_one_task_goes_through_all_groups_that_are_due_and_no_other(redis_server
         assert rebalance_due_groups() == 2
         assert rebalance_due_groups() == 0
         assert rebalance_group(group=Group.objects.first().pk, cause="manual") == 0  # type: ignore[union-attr]
+
+
+@pytest.mark.usefixtures("cluster", "redis")
+def test_a_locked_database_is_one_warning_and_the_group_stays_due(
+    redis_server: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(**_given: object) -> None:
+        raise OperationalError("database is locked")
+
+    told(route(4), *seen("A"), *seen("A", group="other"))
+    group = Group.objects.get(name="g").pk
+    with override_settings(REDIS_URL=redis_server):
+        with monkeypatch.context() as others:
+            others.setattr("dashboard.groups.rebalancing.rebalance_once", refuse)
+            assert rebalance_group(group=group, cause="manual") == 0
+            assert rebalance_due_groups() == 0
+        warned = [record for record in caplog.records if record.levelno >= logging.WARNING]
+        assert rebalance_due_groups() == 2
+
+    assert [record.getMessage().partition(" is done later")[0] for record in warned] == [
+        f"the rebalance of group {group}",
+        "a rebalance of groups that are due",
+    ]
+    assert not any(record.exc_info for record in warned)
 
 
 @pytest.mark.usefixtures("cluster")

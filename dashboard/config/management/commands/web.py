@@ -11,11 +11,13 @@ import uvicorn
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from dashboard.common.waiting import wait_at_most
 from dashboard.config.supervising.door import take_over
 from dashboard.config.supervising.lock import in_address
 
 # what takes long, and needs neither tables nor static files
 LOADED_BEFORE = (settings.ROOT_URLCONF, "channels.auth", "dashboard.live.routing")
+PATIENCE_S = 8.0  # of a person who sent a form, for the database's lock; who works behind the pages waits for 20 s
 MOST_MESSAGE_BYTES = 64 * 1024  # browsers send subscriptions and commands, all of them short
 
 
@@ -44,6 +46,7 @@ class Command(BaseCommand):
             for module in LOADED_BEFORE:
                 importlib.import_module(module)
             os.read(gate, 1)
+        wait_at_most(PATIENCE_S)
         Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)  # WhiteNoise warns where it is missing
         config = uvicorn.Config(
             "dashboard.config.asgi:application",
