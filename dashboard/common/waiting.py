@@ -11,6 +11,7 @@ from django.db import OperationalError, connection, transaction
 logger = logging.getLogger(__name__)
 
 SOON_MS = 50
+AWAY_IN_SQLITE = ("locked", "unable to open")  # its other operational errors may be faults of ours
 
 
 @contextmanager
@@ -58,8 +59,18 @@ def later_if_away(what: str) -> Iterator[None]:
 
     Args:
         what: is done later, for the log.
+
+    Raises:
+        django.db.OperationalError: it is another one, as of a statement that SQLite does not take.
     """
     try:
         yield
     except OperationalError as error:
+        if not is_away(error):
+            raise
         logger.warning("%s is done later, the database does not answer: %s", what, " ".join(str(error).split()))
+
+
+def is_away(error: OperationalError) -> bool:
+    """Ask whether the same may go well later; SQLite has the same error for what never will."""
+    return connection.vendor != "sqlite" or any(word in str(error) for word in AWAY_IN_SQLITE)

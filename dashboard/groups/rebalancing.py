@@ -13,6 +13,7 @@ from django.db import OperationalError, transaction
 from django.db.models import F, Q
 from redis import Redis
 
+from dashboard.common.waiting import is_away
 from dashboard.groups import storing
 from dashboard.groups.belated import happening, past_of
 from dashboard.groups.confirming import groups_to_tell
@@ -139,8 +140,8 @@ def rebalance_all(*, redis: Redis, groups: Sequence[int], clock: Clock) -> int:
     for group in groups:
         try:
             done += bool(rebalance_now(redis=redis, group=group, clock=clock))
-        except OperationalError:
-            raise  # nobody's, or everybody's: those that wait are found again
-        except Exception:  # the outermost loop over groups
+        except Exception as error:  # the outermost loop over groups
+            if isinstance(error, OperationalError) and is_away(error):
+                raise  # it is all groups' matter: they are found again
             logger.exception("group %s could not be rebalanced", group)
     return done

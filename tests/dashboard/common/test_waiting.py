@@ -85,3 +85,9 @@ def test_what_is_done_later_is_one_warning_without_a_stack(caplog: pytest.LogCap
     assert record.getMessage() == "the work is done later, the database does not answer: database is locked"
     with pytest.raises(ZeroDivisionError), later_if_away("the work"):
         raise ZeroDivisionError
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has other errors for it")
+def test_a_statement_that_never_goes_well_is_an_error() -> None:
+    with pytest.raises(OperationalError), later_if_away("the work"):
+        raise OperationalError("too many SQL variables")

@@ -66,6 +66,26 @@ def test_a_locked_database_is_one_warning_and_the_group_stays_due(
     assert not any(record.exc_info for record in warned)
 
 
+@pytest.mark.usefixtures("cluster", "redis")
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has other errors for it")
+def test_a_group_with_a_statement_that_never_goes_well_keeps_no_other_waiting(
+    redis_server: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    tried: list[int] = []
+
+    def refuse(*, group: int, **_given: object) -> None:
+        tried.append(group)
+        raise OperationalError("too many SQL variables")
+
+    told(route(4), *seen("A"), *seen("A", group="other"))
+    monkeypatch.setattr("dashboard.groups.rebalancing.rebalance_once", refuse)
+    with override_settings(REDIS_URL=redis_server):
+        assert rebalance_due_groups() == 0
+
+    assert len(tried) == 2
+    assert sum("could not be rebalanced" in record.getMessage() for record in caplog.records) == 2
+
+
 @pytest.mark.usefixtures("cluster")
 def test_what_changes_meanwhile_comes_between_two_batches(
     redis: Redis, redis_server: str, monkeypatch: pytest.MonkeyPatch
