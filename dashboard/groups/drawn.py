@@ -89,6 +89,7 @@ def _plain_lane(lane: Lane, twice: Twice | None) -> dict[str, object]:
         "from": lane.from_client,
         "to": lane.to_client,
         "dropped_at": lane.dropped_at,
+        "dropped_high": lane.dropped[1],
         "taken_at": lane.taken_at,
         "taken_low": lane.taken[0],
         "first_pull_at": lane.first_pull_at,

@@ -10,7 +10,7 @@ import { widthOf } from "../lib/widths.js";
 const [NAMES, LEAST_WHO, LEAST_WORDS, ROW, HEAD] = [190, 110, 120, 20, 22];
 const [MOST_LEFT, OF_WIDTH, OF_BAR] = [270, 0.26, 0.5]; // where all would not leave half of the width to the bars, names and words take two lines
 const [LEAST_WIDTH, WORDS_ABOVE, BELOW, LINE] = [760, 34, 4, 15]; // px; in a narrower place words stand above the bars, not beside them
-const [PER_LETTER, PER_MONO, PER_BOLD, PER_TICK] = [6.4, 6.8, 7, 64];
+const [PER_LETTER, PER_MONO, PER_BOLD, PER_TICK] = [6.4, 6.8, 7, 76];
 const [SHORT_NAME, NAME, NAME_OF_MEMBER] = [22, 28, 18];
 const WORD = /[\u2e80-\uffff]\s*|[^\s\u2e80-\uffff]+\s*/gu; // Chinese is broken anywhere
 const WHOLE = 13; // how tall that is which nobody has, or two
@@ -160,6 +160,8 @@ export function barsOf(lane, { end, had }) {
     const known = dropped + (lane.unowned[0] ?? 0);
     whole("lane-none", dropped, known);
     whole("lane-unknown", known, end);
+  } else if (lane.is_gap && dropped !== null && taken !== null) {
+    for (const [look, from, to] of gapOf(lane)) whole(look, from, to);
   } else if (dropped !== null) whole(lane.is_gap ? "lane-none" : "lane-maybe-none", dropped, taken ?? (lane.is_gone ? (lane.gone_at ?? dropped + lane.unowned[1]) : end));
   else if (lane.is_gap && taken !== null) for (const [look, from, to] of gapBefore(lane)) whole(look, from, to);
   return bars;
@@ -190,6 +192,14 @@ function drawLane(lane, bars, y, scale, [first, last]) {
 
 /** When the new owner pulled first, where the lane has that time: who had the queue long since began before it. */
 export const pullIn = ({ first_pull_at: at = null }, first, last) => (at !== null && at >= first && at <= last ? at : null);
+
+/** The bars of when nobody had what was handed over: perhaps from when it was seen let go until it was seen taken, for certain within. */
+export function gapOf({ unowned, dropped_at: dropped, dropped_high: high, taken_at: taken, taken_low: low }) {
+  const end = Math.min(taken, low ?? taken);
+  const begin = Math.max(dropped, high ?? dropped, end - unowned[0]);
+  const sure = [["lane-none", begin, end]];
+  return begin === dropped && end === taken ? sure : [["lane-maybe-none", dropped, taken], ...sure];
+}
 
 /** The bars of when nobody had what nobody had before: for certain until somebody may have taken it, and then perhaps. */
 export function gapBefore({ unowned, taken_at: taken, taken_low: low }) {
