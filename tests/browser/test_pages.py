@@ -131,8 +131,8 @@ def test_rows_of_a_cluster_that_does_not_answer_are_grey_and_say_of_when_they_ar
     expect(old).to_have_count(1)
     expect(old).to_contain_text("old")
     expect(old.locator(".age")).to_contain_text("as of")
-    expect(row.locator(".age")).to_have_text(re.compile("^[1-5][0-9] s ago$"))
-    expect(row.locator('[data-is="as-of"]')).to_have_text(re.compile("^as of [1-5][0-9] s ago$"))
+    expect(row.locator(".age")).to_have_text(re.compile(r"^[1-5][0-9]\ss ago$"))
+    expect(row.locator('[data-is="as-of"]')).to_have_text(re.compile(r"^as of [1-5][0-9]\ss ago$"))
     expect(page.locator("#as-of .pill")).to_have_text("Live")
     expect(page.locator("#as-of")).to_contain_text("1 cluster does not answer")
 
