@@ -187,18 +187,14 @@ def as_possibly_nobodys(orphans: Iterable[Held], spans: Iterable[Bounded]) -> It
 
 
 def as_kept(spans: Sequence[Bounded]) -> Iterator[Held]:
-    """Lengthen spans to what may be; who was lost may have a queue until it is another one's.
-
-    No upper bound is known of when he let go, or one that came late: of when he was back, and had told what he has.
-    """
+    """Lengthen spans to what may be; who was lost (no upper bound) may have a queue until it is another one's."""
     by_queue: dict[int, list[Bounded]] = {}
     for span in sorted(spans, key=lambda each: each.at):
         by_queue.setdefault(span.queue, []).append(span)
     for span in spans:
         held = as_possible(span)
-        if span.until is not None and (span.until_high is None or span.until_high > span.until):
-            ends = (_passed_on(span, span.until, by_queue[span.queue]), span.until_high)
-            held = replace(held, until=min((end for end in ends if end is not None), default=None))
+        if span.until is not None and span.until_high is None:
+            held = replace(held, until=_passed_on(span, span.until, by_queue[span.queue]))
         yield held
 
 

@@ -138,9 +138,8 @@ def may_have_had(low: int | None, at: int, end: Instant | None, dropped: Instant
     if end is None:
         return since, at
     first = dropped.at if dropped.low is None else dropped.low
-    if end.at <= first:
-        return since, end.at
-    return since, FOREVER if end.high is None else end.high
+    lost = FOREVER if end.at > first else end.at
+    return since, lost if end.high is None else end.high
 
 
 def _part_of(lost: Span | None, got: Span | None, parts: Sequence[Part]) -> int | None:
