@@ -98,9 +98,7 @@ def test_a_line_that_is_cut_is_told_before_what_fails_because_of_it_and_nobody_a
     context.set_offline(True)
 
     expect(page.locator("#as-of .pill")).to_have_text("Not connected")
-    expect(page.locator("#as-of")).to_contain_text(
-        re.compile(r"nothing heard for ([6-9]|\d\d)\ss")
-    )  # it asks every 5 s
+    expect(page.locator("#as-of")).to_contain_text(re.compile(r"heard for ([6-9]|\d\d)\ss"))  # it asks every 5 s
     assert len(asked) <= 4  # what was under way
     assert page.evaluate(filters) == ["grayscale(1)"] * 3
     expect(page.locator("#figures")).to_contain_text(re.compile(r"as of \d+\ss ago"))
