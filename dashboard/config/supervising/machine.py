@@ -151,6 +151,7 @@ class State(Enum):
     GONE = "is to run no more"
 
 
+UNNEEDED = 69  # a child ends with this status once what it is for is gone: as EX_UNAVAILABLE of sysexits.h
 RUNNING = frozenset({State.STARTING, State.READY, State.STOPPING, State.KILLED})
 
 
@@ -186,6 +187,10 @@ class Supervisor:
     def was_ready(self, name: str) -> bool:
         """Say whether a child, or a milestone, was ever ready."""
         return name in self._was_ready or name in self._milestones
+
+    def is_gone(self, name: str) -> bool:
+        """Say whether a child ended for good; a name that was never given is not."""
+        return name in self._records and self._records[name].state is State.GONE
 
     @property
     def is_stopping(self) -> bool:
@@ -241,6 +246,11 @@ class Supervisor:
         name = record.child.name
         if not record.is_wanted:
             record.enter(State.GONE, at)
+            return
+        if status == UNNEEDED:
+            record.is_wanted = False
+            record.enter(State.GONE, at)
+            yield Say(f"{name} ended: it is needed no more")
             return
         if record.state is State.READY and at - record.since >= STEADY_MS:
             record.failures = 0

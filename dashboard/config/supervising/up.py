@@ -205,7 +205,8 @@ class Up:
     def _see_to_watchers(self, clusters: Clusters) -> None:
         if self._runner.supervisor.is_stopping:
             return
-        for name in clusters.keys() - self._watched:
+        ended = {name for name in self._watched if self._runner.supervisor.is_gone(f"{children.WATCH}{name}")}
+        for name in clusters.keys() - (self._watched - ended):  # one that was put aside, or deleted, may be back
             self._runner.hear(machine.Added(children.watcher(name, is_demo=clusters[name])))
         for name in self._watched - clusters.keys():
             self._runner.hear(machine.Removed(f"{children.WATCH}{name}"))

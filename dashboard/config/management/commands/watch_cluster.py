@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from contextlib import suppress
 
 from django.core.exceptions import ImproperlyConfigured
@@ -14,6 +14,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from dashboard.clusters.models import Cluster
 from dashboard.config.holders import holder_name
 from dashboard.config.reaching import network_of
+from dashboard.config.supervising.machine import UNNEEDED
 from dashboard.config.watching import watch
 from dashboard.groups.operations import LeaseLost
 
@@ -39,10 +40,23 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         try:
             asyncio.run(_until_told(watch(cluster, network, holder_name())))
-        except* Cluster.DoesNotExist:
-            raise CommandError(f"there is no cluster {cluster!r}; add it first") from None
-        except* LeaseLost as lost:
-            raise CommandError("; ".join(map(str, lost.exceptions))) from None
+        except* (Cluster.DoesNotExist, LeaseLost) as ended:
+            raise _ended(cluster, "; ".join(map(str, _each(ended)))) from None
+
+
+def _each(group: BaseExceptionGroup[Exception]) -> Iterator[BaseException]:
+    for each in group.exceptions:
+        yield from _each(each) if isinstance(each, BaseExceptionGroup) else (each,)
+
+
+def _ended(cluster: str, why: str) -> CommandError:
+    """Say why nobody may watch: one that was deleted or put aside needs no watcher, another's lease is worth a wait."""
+    row = Cluster.objects.filter(name=cluster).first()
+    if row is None:
+        return CommandError(f"there is no cluster {cluster!r}: it was deleted, or never added", returncode=UNNEEDED)
+    if row.is_aside:
+        return CommandError(f"cluster {cluster!r} was put aside", returncode=UNNEEDED)
+    return CommandError(why)
 
 
 async def _until_told(work: Coroutine[None, None, None]) -> None:

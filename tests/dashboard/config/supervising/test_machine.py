@@ -4,6 +4,7 @@ from dashboard.config.supervising.machine import (
     MOST_PAUSE_MS,
     STEADY_MS,
     STOP_WITHIN_MS,
+    UNNEEDED,
     Added,
     Answered,
     Child,
@@ -178,6 +179,18 @@ def test_a_removed_child_is_stopped_alone_and_may_come_again() -> None:
     assert told.hear(Added(DEMO)) == [Launch("demo")]
     with pytest.raises(ValueError, match="demo is there already"):
         told.hear(Added(DEMO))
+
+
+def test_a_child_that_is_needed_no_more_is_not_started_again_and_may_come_again() -> None:
+    told = Told(DEMO, REDIS)
+
+    assert told.hear(Exited("demo", UNNEEDED)) == []
+    assert told.words[-1] == "demo ended: it is needed no more"
+    assert told.supervisor.is_gone("demo")
+    assert not told.supervisor.is_gone("nobody")
+    assert told.hear(Removed("demo")) == []
+    assert told.words[-1] == "demo ended: it is needed no more", "what ended by itself is not said to be ended"
+    assert told.hear(Added(DEMO)) == [Launch("demo")]
 
 
 def test_an_answer_that_comes_late_changes_nothing() -> None:
