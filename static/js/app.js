@@ -16,6 +16,7 @@ import { mountProducers } from "./views/producers.js";
 import { mountRound } from "./views/round.js";
 import { mountRows } from "./views/rows.js";
 import { mountScrolling } from "./views/scrolling.js";
+import { mountWaiting } from "./views/waiting.js";
 
 const VIEWS = {
   "by-config": mountByConfig,
@@ -36,6 +37,7 @@ mountLanguages(document);
 mountRows(document);
 mountCopying(document);
 mountScrolling(document);
+mountWaiting(document);
 mountFolding(document);
 const disconnect = VIEWS[document.body.dataset.view]?.(document);
 addEventListener("pagehide", () => disconnect?.());

@@ -31,3 +31,22 @@ def test_rounds_are_as_tall_as_one_another(turn: Callable[[int], Group], page: P
     heights = rows.evaluate_all("(all) => all.map((each) => each.offsetHeight)")
     assert len(heights) >= 2
     assert max(heights) < 40, "each stands in one line"
+
+
+def test_a_list_that_is_wider_than_its_room_shows_that_more_follows(turn: Callable[[int], Group], page: Page) -> None:
+    User.objects.update(is_staff=True, is_superuser=True)
+    turn(30)
+    told(joined("C", 5_000, low=4_000))
+    turn(5_100)
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto("/admin/groups/round/")
+    results = page.locator("#changelist .results")
+    shade = "(it) => Number(getComputedStyle(it, '::after').opacity)"
+
+    assert results.evaluate("(it) => it.scrollWidth > it.clientWidth")
+    assert results.evaluate(shade) == 1
+    results.evaluate("(it) => it.scrollTo(it.scrollWidth, 0)")
+    page.wait_for_function(f"({shade})(document.querySelector('#changelist .results')) === 0")
+
+    page.set_viewport_size({"width": 2600, "height": 900})
+    assert results.evaluate(shade) == 0, "nothing follows"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from dashboard.clusters.models import Cluster, Command, CommandReceipt
 from dashboard.clusters.orders import Done, finish, take
@@ -70,6 +70,57 @@ def test_an_order_is_given_with_a_reason_and_its_receipt_appears(operator: Page)
     expect(orders).to_contain_text("1 unchanged")
     expect(orders.locator("[data-open]")).to_have_count(0)
     assert CommandReceipt.objects.count() == 2
+
+
+def test_a_form_that_is_answered_late_says_so_and_is_sent_once(operator: Page) -> None:
+    page, held = operator, list[Route]()
+    page.clock.install()
+    page.route("**/order", lambda route: held.append(route))  # noqa: PLW0108 # Playwright marks what it calls
+    page.locator(".actions summary").click()
+    page.get_by_label("Reason").fill("a notification was lost")
+    form = page.locator(".actions form")
+    with page.expect_request("**/order"):
+        form.get_by_role("button", name="Recompute now").click()
+
+    expect(form.get_by_role("status")).to_be_empty()
+    page.clock.run_for(1_100)
+    expect(form.get_by_role("status")).to_have_text("Sent; the server has not answered yet.")
+    expect(form.get_by_role("button", name="Recompute now")).to_be_disabled()
+
+    held[0].fulfill(status=409, json={"refused": "The database is busy."})
+    expect(form.get_by_role("alert")).to_have_text("The database is busy.")
+    expect(form.get_by_role("status")).to_have_count(0)
+    assert len(held) == 1
+
+
+HOLD = """
+window.sent = 0;
+addEventListener("submit", (event) => {
+  if (!event.defaultPrevented) window.sent += 1;
+  event.preventDefault(); // a page that is being left cannot be looked at
+});
+"""
+
+
+def test_a_page_that_is_sent_and_answered_late_says_so_and_is_sent_once(operator: Page) -> None:
+    page = operator
+    page.goto("/findings/")
+    page.clock.install()
+    page.evaluate(HOLD)
+    form = page.locator("form.languages")
+    send = form.get_by_role("button", name="简体中文")
+
+    send.click()
+    expect(form.get_by_role("status")).to_be_empty()
+    page.clock.run_for(1_100)
+    expect(form.get_by_role("status")).to_have_text("Sent; the server has not answered yet.")
+    send.click()
+    assert page.evaluate("window.sent") == 1
+
+    page.clock.run_for(30_000)
+    expect(form.get_by_role("status")).to_have_count(0)
+    send.click()
+    assert page.evaluate("window.sent") == 2, "whoever stopped it may send it again"
 
 
 def test_a_refusal_is_said_in_the_form(operator: Page) -> None:

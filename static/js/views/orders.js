@@ -1,9 +1,11 @@
 // Orders: forms are sent without leaving the page, and what became of them is asked for until it is known.
 import { gettext } from "../lib/words.js";
 import { refreshParts } from "./live.js";
+import { awaitAnswer } from "./waiting.js";
 
 const EVERY_MS = 700;
 const LONGEST_MS = 60000; // the server ends an order long before
+const ANSWERED_WITHIN_MS = 30000; // a server whose database is locked says so after 8 s
 
 /** Send the page's order forms; `url` gives the part that tells what became of them. */
 export function mountOrders(page, url) {
@@ -28,7 +30,9 @@ export function mountOrders(page, url) {
     event.preventDefault();
     const button = event.submitter;
     button?.setAttribute("disabled", "");
+    const answered = awaitAnswer(form, button);
     const words = await order(form);
+    answered();
     button?.removeAttribute("disabled");
     const wrong = form.querySelector('[role="alert"]');
     wrong.hidden = !words;
@@ -52,7 +56,7 @@ export function mountOrders(page, url) {
 
 /** Why it was not ordered; empty: it was. */
 async function order(form) {
-  const answer = await fetch(form.action, { method: "POST", body: new FormData(form), headers: { Accept: "application/json" } }).catch(() => null);
+  const answer = await fetch(form.action, { method: "POST", body: new FormData(form), headers: { Accept: "application/json" }, signal: AbortSignal.timeout(ANSWERED_WITHIN_MS) }).catch(() => null);
   if (answer === null) return gettext("The server does not answer; it is not known whether this was ordered.");
   if (answer.redirected) return gettext("Logged out: load the page to log in again.");
   if (answer.ok) return "";
