@@ -22,7 +22,7 @@ ONE = "/tokens/{int:pk}"
 
 
 class ApiTokenOut(Schema):
-    """A token, by its beginning: what opens the door is not kept. ``used_at`` null: it was not used yet."""
+    """A token, by its beginning: what opens the door is not kept. ``used_at`` null: no use is noted yet."""
 
     id: int
     hint: str

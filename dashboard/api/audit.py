@@ -15,6 +15,7 @@ from dashboard.audit.models import AuditEntry
 from dashboard.audit.queries import verify
 from dashboard.auditing import queries
 from dashboard.common.clock import now_ms
+from dashboard.common.tables import Escaped
 from dashboard.groups.views import access_in
 from dashboard.people.roles import Role
 
@@ -53,6 +54,14 @@ class AuditAsked(Paging):
     until: str = Field(default="", max_length=10)
 
 
+def _fields(row: EntryOut) -> list[object]:
+    """Give the columns of a row; its detail is JSON of ASCII alone already."""
+    return [Escaped(value) if name == "detail" else value for name, value in row.model_dump().items()]
+
+
+FORM = Form(EntryOut, "audit", tuple(EntryOut.model_fields), _fields)
+
+
 @reads_as(Role.ADMIN, "/audit", name="api audit", answer=Page[EntryOut])
 def audit(request: HttpRequest, asked: Query[AuditAsked]) -> Page[EntryOut] | HttpResponse:
     """List the entries, newest first."""
@@ -60,7 +69,7 @@ def audit(request: HttpRequest, asked: Query[AuditAsked]) -> Page[EntryOut] | Ht
     wanted = queries.read_filter(asked.model_dump(include={"person", "action", "object", "since", "until"}))
     if wanted.problem:
         raise Problem(422, f"{wanted.problem} is no day; needed is YYYY-MM-DD")
-    return page_read(wanted.rows(), _entry, asked, now_ms(), Form(EntryOut, "audit"))
+    return page_read(wanted.rows(), _entry, asked, now_ms(), FORM)
 
 
 @reads_as(Role.ADMIN, "/audit/verdict", name="api audit verdict", answer=VerdictOut)

@@ -17,7 +17,7 @@ from dashboard.common.clock import now_ms
 from dashboard.groups import asking
 from dashboard.groups.order_views import find_demo
 from dashboard.groups.views import access_in
-from dashboard.people.roles import Role
+from dashboard.people.roles import Access, Role
 
 ADDRESS = "/clusters/{int:pk}/demo/orders"
 
@@ -32,9 +32,11 @@ class DemoOrderIn(Body):
 
 @reads(ADDRESS, name="api demo orders", answer=Page[OrderRow], is_table=True)
 def demo_orders(request: HttpRequest, pk: int, asked: Query[Paging]) -> Page[OrderRow] | HttpResponse:
-    """List what was ordered of a demo, of its brokers and of its members, newest first."""
+    """List what was ordered of a demo, newest first: of its brokers, and of the groups that the caller may see."""
     found, now = find_demo(request, pk), now_ms()
-    return page_read(_orders(found), lambda row: order_row(row, now), asked, now, form_of(f"orders-{found.name}"))
+    return page_read(
+        _orders(found, access_in(request)), lambda row: order_row(row, now), asked, now, form_of(f"orders-{found.name}")
+    )
 
 
 @does(Role.OPERATOR, ADDRESS, name="api demo orders", status=202, answer=OrderRow)
@@ -54,12 +56,14 @@ def order_of_demo(request: HttpRequest, pk: int, asked: DemoOrderIn) -> Status[O
 @reads(ADDRESS + "/{int:number}", name="api one demo order", answer=OrderOut)
 def one_demo_order(request: HttpRequest, pk: int, number: int) -> OrderOut:
     """Give one order of a demo with its receipts."""
-    row = _orders(find_demo(request, pk)).filter(pk=number).first()
+    row = _orders(find_demo(request, pk), access_in(request)).filter(pk=number).first()
     if row is None:
-        raise Http404(f"there is no order {number} of this demo, or it is not kept any more")
+        raise Http404(f"there is no order {number} of this demo, or it is not kept any more, or you may not see it")
     return whole_order(row, now_ms())
 
 
-def _orders(cluster: Cluster) -> QuerySet[Command]:
+def _orders(cluster: Cluster, access: Access) -> QuerySet[Command]:
     rows = Command.objects.filter(cluster=cluster, verb__startswith="demo.")
-    return rows.order_by("-pk").prefetch_related("receipts")
+    names = rows.filter(group_name__isnull=False).values_list("group_name", flat=True).distinct()
+    hidden = [name for name in names if not access.may(Role.VIEWER, cluster=cluster.name, group=name or "")]
+    return rows.exclude(group_name__in=hidden).order_by("-pk").prefetch_related("receipts")

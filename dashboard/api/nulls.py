@@ -74,7 +74,7 @@ MEANINGS: Mapping[str, str] = {
     "seen_at": "null: it rests on something else than what members hold, or is told of a past instant",
     "ends_at": "null: when it must end by itself is not known, or it need not",
     **dict.fromkeys(("backoff_ms", "backoff_until"), "null: no backoff runs that is known"),
-    "used_at": "null: it was not used yet",
+    "used_at": "null: no use of it is noted; a use is not where the database was busy just then",
     **dict.fromkeys(("revoked_at", "revoked_by"), "null: it was not revoked"),
     **dict.fromkeys(("reason", "changed_by", "changed_at"), "null: nobody has switched it yet"),
     **{f"{each}.target": "null: it is of the whole cluster or group" for each in ("OrderOut", "OrderRow")},

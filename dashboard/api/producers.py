@@ -19,6 +19,7 @@ from dashboard.api.site import reads
 from dashboard.clusters.shell import visible_clusters
 from dashboard.common.clock import now_ms
 from dashboard.groups.views import access_in
+from dashboard.people.roles import Role
 from dashboard.producers.canaries import canaries_of, estimates_of
 from dashboard.producers.counting import Counted
 from dashboard.producers.present import counted_of
@@ -28,6 +29,7 @@ from dashboard.producers.standing import Standing
 NO_CANARY = (
     "no canary of Evenkeel's own sent to this broker in the last minute; it is off unless an admin switches it on"
 )
+NOT_YOURS = "producers belong to no group: needed is that you may see all groups of their cluster"
 UNHEARD = "nothing of its cluster answers, and it told last at told_at: how it stands now is unknown"
 NOT_KEPT = "what it told of this broker up to then is not kept any more"
 UNCOUNTED = "no report counts all its sends to this broker in the last minute: what is told else are bounds"
@@ -92,6 +94,8 @@ def producers(request: HttpRequest, asked: Query[ProducersAsked]) -> Page[Produc
     """
     access, now = access_in(request), instant_asked(asked.at, now_ms())
     mine = [each for each in visible_clusters(access=access) if asked.cluster in {"", each.name}]
+    if mine and not any(access.may_everywhere(Role.VIEWER, cluster=each.name) for each in mine):
+        raise Problem(403, NOT_YOURS)
     read = producers_of(clusters=mine, access=access, now=now, is_past=bool(asked.at))
     if read.is_cut:
         needed = "which is more than can be read of one cluster" if asked.cluster else "needed is one cluster="

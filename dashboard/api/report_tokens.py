@@ -31,7 +31,7 @@ class TokenIn(Body):
 
 
 class TokenOut(Schema):
-    """A token, by its beginning: what opens the door is not kept. ``used_at`` null: it was not used yet."""
+    """A token, by its beginning: what opens the door is not kept. ``used_at`` null: no use is noted yet."""
 
     id: int
     cluster: Text

@@ -50,9 +50,12 @@ class When(Schema):
 
 
 class Body(Schema):
-    """What somebody sends to have something done: a field that there is not is a mistake, and nothing is done."""
+    """What somebody sends to have something done: a field that there is not is a mistake, and nothing is done.
 
-    model_config = ConfigDict(extra="forbid")
+    A value of another type is one as well: ``true`` is no 1, and ``"1"`` is a text.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class Paging(Schema):

@@ -21,6 +21,7 @@ from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
 from dashboard.api import reported
+from dashboard.api.bodies import Strict
 from dashboard.api.door import READING
 from dashboard.api.errors import ADDRESS, Problem, refuse_unknown, refused
 from dashboard.api.invalid import OF_ADDRESS, words_of
@@ -49,6 +50,7 @@ SCHEMES = {
 }
 
 api = NinjaAPI(
+    parser=Strict(),
     title="Evenkeel",
     version="1",
     description=ABOUT,
@@ -71,7 +73,8 @@ def reads(
     extra: dict[str, object] = {"x-needs-role": Role.VIEWER.value}
     if is_table or also:
         extra["responses"] = {200: {"content": {also or "text/csv": {"schema": {"type": "string"}}}}}
-    return api.get(where, response={200: answer, **PROBLEMS}, url_name=name, openapi_extra=extra)
+    problems = {429: Refusal, **PROBLEMS} if is_trial else PROBLEMS
+    return api.get(where, response={200: answer, **problems}, url_name=name, openapi_extra=extra)
 
 
 def reads_as(role: Role, where: str, *, name: str, answer: object) -> Callable[[F], F]:
@@ -117,7 +120,9 @@ def _forbid(_request: HttpRequest, error: PermissionDenied) -> HttpResponse:
 
 
 @api.exception_handler(HttpError)
-def _unreadable(_request: HttpRequest, error: HttpError) -> HttpResponse:
+def _unreadable(request: HttpRequest, error: HttpError) -> HttpResponse:
+    if isinstance(error.__cause__, Problem):  # why the body cannot be read
+        return _refuse(request, error.__cause__)
     return refused(error.status_code, str(error))
 
 

@@ -11,6 +11,13 @@ from django.http import HttpResponse
 
 from dashboard.common.names import escape
 
+
+class Escaped(str):
+    """A text in which nothing is left to be escaped, as in JSON of ASCII alone: it is written as it is."""
+
+    __slots__ = ()
+
+
 UNSAFE = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet takes what begins so for a formula
 
 
@@ -40,5 +47,6 @@ def _field(value: object) -> object:
         return "true" if value else "false"
     if value is None or isinstance(value, int | float):
         return value
-    text = escape(" ".join(map(str, value)) if isinstance(value, list | tuple) else str(value))
+    text = " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    text = text if isinstance(value, Escaped) else escape(text)
     return f"'{text}" if text.startswith(UNSAFE) else text

@@ -123,7 +123,9 @@ def _read_line(line: str) -> Acknowledged:
 def risk_words(kind: str, n: int) -> str:
     """Say what a risk is, of so many subjects; a kind that is none here as it is."""
     words = {
-        "unknown queue": ngettext("%(n)s queue is in no route", "%(n)s queues are in no route", n),
+        "unknown queue": ngettext(
+            "%(n)s queue is in no route of the group's topics", "%(n)s queues are in no route of the group's topics", n
+        ),
         "without owner": ngettext(
             "%(n)s queue has no owner: its messages would wait",
             "%(n)s queues have no owner: their messages would wait",

@@ -79,13 +79,13 @@ def check(assignment: Mapping[str, Iterable[MessageQueue]], view: GroupView, for
         former: clients that were members once, and are none now.
     """
     lists = {client: tuple(queues) for client, queues in assignment.items()}
-    named = Counter(queue for queues in lists.values() for queue in queues)
+    named = {queue for queues in lists.values() for queue in queues}
     online, topics = set(view.clients.distinct), _subscribed(view)
     there = set(view.queues)
-    missing = sorted(queue for queue in there if queue.topic in topics and not named[queue])
+    missing = sorted(queue for queue in there if queue.topic in topics and queue not in named)
     retry = [queue for queue in missing if queue.topic.startswith(RETRY)]
     found = [
-        _twice(queue for queue, count in named.items() if count > 1),
+        *_twice(lists),
         _unknown_queues(queue for queue in named if queue not in there),
         _unowned(queue for queue in missing if not queue.topic.startswith(RETRY)),
         _retry(retry, has_any=any(topic.startswith(RETRY) for topic in topics)),
@@ -114,22 +114,35 @@ def _subscribed(view: GroupView) -> set[str]:
     return {topic for topic in view.queues.topics if not members or any(view.subscribes(c, topic) for c in members)}
 
 
-def _twice(queues: Iterable[MessageQueue]) -> Check:
-    again = _spelt(queues)
-    if not again:
-        return Check("listed twice", Grade.FINE, _("no queue is listed twice"))
-    words = ngettext(
-        "%(n)s queue is listed twice: two members would consume it, and each message twice",
-        "%(n)s queues are listed twice: two members would consume each, and each message twice",
-        len(again),
-    )
-    return Check("listed twice", Grade.WRONG, words % {"n": len(again)}, again)
+def _twice(lists: Mapping[str, tuple[MessageQueue, ...]]) -> list[Check]:
+    counts = Counter(queue for queues in lists.values() for queue in queues)
+    owners = Counter(queue for queues in lists.values() for queue in set(queues))
+    both = _spelt(queue for queue, count in owners.items() if count > 1)
+    again = _spelt(queue for queue, count in counts.items() if count > 1 and owners[queue] == 1)
+    found = []
+    if both:
+        words = ngettext(
+            "%(n)s queue is listed twice: two members would consume it, and each message twice",
+            "%(n)s queues are listed twice: two members would consume each, and each message twice",
+            len(both),
+        )
+        found.append(Check("listed twice", Grade.WRONG, words % {"n": len(both)}, both))
+    if again:
+        words = ngettext(
+            "%(n)s queue is listed twice for the same member",
+            "%(n)s queues are listed twice for the same member",
+            len(again),
+        )
+        found.append(Check("listed twice", Grade.WRONG, words % {"n": len(again)}, again))
+    return found or [Check("listed twice", Grade.FINE, _("no queue is listed twice"))]
 
 
 def _unknown_queues(queues: Iterable[MessageQueue]) -> Check:
     unknown = _spelt(queues)
     if not unknown:
-        return Check("unknown queue", Grade.FINE, _("all queues that are named are in the route"))
+        return Check(
+            "unknown queue", Grade.FINE, _("all queues that are named are in the routes of the group's topics")
+        )
     return _risky("unknown queue", unknown)
 
 

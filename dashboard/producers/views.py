@@ -45,6 +45,7 @@ def producers(request: HttpRequest) -> HttpResponse:
     chosen = asked if asked in {each.name for each in clusters} else ""
     mine = [each for each in clusters if chosen in {"", each.name}]
     search, page = request.GET.get("q", "")[:200], request.GET.get("page", "")
+    withheld = [each for each in mine if not access.may_everywhere(Role.VIEWER, cluster=each.name)]
     every = queries.producers_of(clusters=mine, access=access, now=at, is_past=past is not None)
     wanted = queries.searched(every, search)
     number = int(page) if page.isdecimal() and len(page) < 7 else 1
@@ -56,6 +57,8 @@ def producers(request: HttpRequest) -> HttpResponse:
     context = {
         "clusters_shown": clusters,
         "chosen": chosen,
+        "withheld": withheld,
+        "is_withheld": bool(mine) and len(withheld) == len(mine),
         "read": read,
         "page": read,
         "rows": present.rows_of(read, canaries.estimates_of(birds, at), now=at),

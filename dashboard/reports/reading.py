@@ -115,7 +115,7 @@ def read(body: bytes) -> Said:
     if not isinstance(group, str) or not group:
         raise Malformed("'group' is the group's name; needed is a text")
     if not isinstance(facts, list) or not facts:
-        raise Malformed("'facts' has none; needed is a list of at least one")
+        raise Malformed("'facts' is no list of at least one fact, which is needed")
     if len(facts) > MOST_FACTS:
         raise TooLarge(f"the report has {len(facts):,} facts; needed are at most {MOST_FACTS:,}")
     read = tuple(_fact(number, fact) for number, fact in enumerate(facts))

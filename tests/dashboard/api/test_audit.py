@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,18 @@ def test_an_admin_of_some_groups_does_not_read_it(client: Client) -> None:
 
     assert client.get("/api/v1/audit").status_code == 403
     assert client.get("/api/v1/audit/verdict").status_code == 403
+
+
+def test_a_detail_is_in_the_table_as_it_was_digested(
+    client: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    client.force_login(person(Role.ADMIN))
+    with django_capture_on_commit_callbacks(execute=True):
+        append(
+            at=T0 + 2, author="ada", verb="group.recompute", subject="shop billing", detail={"reason": "一\0\\u4e00"}
+        )
+
+    rows = client.get("/api/v1/audit").json()["rows"]
+    table = list(csv.DictReader(io.StringIO(client.get("/api/v1/audit", {"format": "csv"}).content.decode())))
+
+    assert json.loads(table[0]["detail"]) == json.loads(rows[0]["detail"]) == {"reason": "一\0\\u4e00"}

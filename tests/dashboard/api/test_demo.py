@@ -61,3 +61,20 @@ def test_it_is_for_operators_of_all_groups_and_for_a_demo_alone(client: Client, 
     assert (only_looked_at[0], "--writable" in only_looked_at[1]["problem"]) == (409, True)
     assert no_demo[0] == 404
     assert not Command.objects.exists()
+
+
+def test_orders_of_groups_that_somebody_may_not_see_are_not_theirs(client: Client, demo: Cluster) -> None:
+    rows = [
+        Command.objects.create(
+            cluster=demo, verb=verb, group_name=group, target="x", author_name="ops", ordered_at=1, deadline=2
+        )
+        for verb, group in (("demo.slow_broker", None), ("demo.kill_consumer", "billing"), ("demo.add_consumer", "sea"))
+    ]
+    where = f"/api/v1/clusters/{demo.pk}/demo/orders"
+    client.force_login(person(Role.VIEWER, name="vic", groups="sea*"))
+
+    assert [each["id"] for each in client.get(where).json()["rows"]] == [rows[2].pk, rows[0].pk]
+    assert [client.get(f"{where}/{row.pk}").status_code for row in rows] == [200, 404, 200]
+    assert "billing" not in client.get(where, {"format": "csv"}).content.decode()
+    client.force_login(person(Role.VIEWER, name="all"))
+    assert client.get(where).json()["count"] == 3

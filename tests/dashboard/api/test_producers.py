@@ -4,9 +4,13 @@ import csv
 import io
 from dataclasses import replace
 
+from django.test import Client
+
 from dashboard.clusters.models import Cluster
 from dashboard.common.clock import now_ms
+from dashboard.people.roles import Role
 from tests.dashboard.api.conftest import Get
+from tests.dashboard.persons import person
 from tests.dashboard.producers.conftest import Teller, stock
 from tests.dashboard.story import told
 
@@ -79,3 +83,12 @@ def test_counted_sends_are_exact_and_those_that_no_report_counts_are_unknown(get
     assert (bound["client_id"], bound["median_ms"], bound["sends"]) == ("Q", 6, None)
     assert bound["unknown"]["sends"].startswith("no report counts all its sends")
     assert s["unknown"]["share"].startswith("the producer reports nothing")
+
+
+def test_who_may_see_some_groups_alone_is_told_that_producers_are_not_theirs(client: Client, cluster: Cluster) -> None:
+    stock(cluster, "S")
+    client.force_login(person(Role.VIEWER, groups="sea*"))
+
+    answer = client.get("/api/v1/producers")
+
+    assert (answer.status_code, "you may see all groups" in answer.json()["problem"]) == (403, True)

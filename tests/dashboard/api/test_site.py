@@ -32,6 +32,7 @@ def test_the_description_has_every_operation_with_its_role_and_its_refusals() ->
         for each in methods.values():
             assert each["description"]
             assert {"400", "401", "403", "404", "422"} <= each["responses"].keys()
+    assert "429" in paths["/api/v1/groups/{pk}/plan"]["get"]["responses"], "dry runs are bounded"
 
 
 def test_the_description_has_no_part_that_leads_nowhere() -> None:

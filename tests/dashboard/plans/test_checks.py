@@ -84,3 +84,12 @@ def test_of_many_subjects_some_are_shown_and_the_others_counted() -> None:
     many = Check("x", Grade.NOTE, "x", tuple(map(str, range(MOST_SHOWN + 3))))
 
     assert (len(many.shown), many.more) == (MOST_SHOWN, 3)
+
+
+def test_a_queue_that_is_listed_twice_for_one_member_is_not_said_to_have_two() -> None:
+    found = checked({"A": [*QUEUES, QUEUES[0], RETRY], "B": []})
+
+    assert found["listed twice"].grade is Grade.WRONG
+    assert found["listed twice"].words == "1 queue is listed twice for the same member"
+    both = check({"A": [*QUEUES, QUEUES[0], RETRY], "B": [QUEUES[1]]}, view(), set())
+    assert [each.subjects for each in refusals(both)] == [("orders/east/1",), ("orders/east/0",)]

@@ -80,7 +80,7 @@ def test_who_may_see_some_groups_sees_no_producer(viewer: Client) -> None:
     told(Teller(now_ms() - 2_000).sent(0, 6))
     Grant.objects.update(groups="orders-*")
 
-    assert "P" not in viewer.get("/api/v1/producers").json()["rows"]
+    assert viewer.get("/api/v1/producers").status_code == 403
     assert "No producer reports" in viewer.get("/producers/").content.decode()
 
 
@@ -258,3 +258,16 @@ def test_the_row_of_the_producer_that_is_told_of_is_marked(viewer: Client) -> No
 
     [row] = re.findall(r"<tr data-chosen>.*?</tr>", page, re.DOTALL)
     assert ">B</bdi>" in row and 'data-client="B"' in page
+
+
+def test_who_may_see_some_groups_alone_is_not_told_that_there_are_no_producers(
+    client: Client, cluster: Cluster
+) -> None:
+    stock(cluster, "S")
+    Cluster.objects.update(watched_at=now_ms())
+    client.force_login(person(Role.VIEWER, name="vic", groups="sea*"))
+
+    page = client.get("/producers/").content.decode()
+
+    assert "You may not see the producers of shop" in page
+    assert "No producer" not in page
