@@ -72,6 +72,7 @@ def keep_faults(
     Finding.objects.bulk_create(new, batch_size=2_000)
     kept = _still_open(group, look, stored)
     say_unjudged(group=group, look=look, rows=kept)
+    kept += _still_deserted(look, stored)
     for row in stored.values():
         end = max(when, row.confirmed_at or row.suspected_at, now if row.kind in NO_LOOK else 0)
         Finding.objects.filter(pk=row.pk).update(cleared_at=end)
@@ -98,6 +99,13 @@ def _still_open(group: Group, look: Look, stored: dict[tuple[str, str], Finding]
     numbers = view.perhaps_unowned if is_whole else np.concatenate([view.perhaps_unowned, view.unowned])
     unjudged = {subject_key(spell(queue)) for queue in view.queues.take(numbers)}
     return [stored.pop(place) for place in named if place[1] in unjudged]
+
+
+def _still_deserted(look: Look, stored: dict[tuple[str, str], Finding]) -> list[Finding]:
+    """Take out that nobody consumes, while nobody is seen to be a member and a broker does not tell."""
+    if look.are_members_known or look.members:
+        return []
+    return [stored.pop(place) for place in list(stored) if place[0] == FindingKind.NOBODY_CONSUMES.value]
 
 
 def _told_again(each: Found, told_at: Mapping[str, int], looked: int) -> int:

@@ -17,7 +17,8 @@ from rebalance_engine.findings import FindingKind
 PAGE = 100
 MOST_SHOWN = 6  # on the overview, of one kind in one group once
 STATES = ("confirmed", "suspected")
-GRAVEST = (  # two owners, no owner; the others follow in their own order
+GRAVEST = (  # nobody at all, two owners, no owner; the others follow in their own order
+    FindingKind.NOBODY_CONSUMES,
     FindingKind.DOUBLE_OWNER,
     FindingKind.ORPHAN_QUEUE,
     FindingKind.RETRY_UNOWNED,

@@ -86,6 +86,7 @@ def look_at(*, group: Group) -> Look:
     plain = look_plainly(group=group)
     is_shared = plain.view.model is not MessageModel.BROADCASTING
     sights = sights_of(group=group, here={member.client_id for member in plain.members}, routes=plain.routes.answering)
+    sights = replace(sights, is_deserted=plain.is_empty)
     if is_shared and plain.view.everybody_answered:  # else nobody is said to have no owner
         sights = replace(sights, lost=lost_with(group=group, queues=_unowned(plain)))
     return Look(

@@ -18,6 +18,7 @@ CONFIRM_AFTER_MS = 20_000  # one-round conflicts are normal during a rebalance
 class FindingKind(Enum):
     """The name of each fault, in the order in which they are shown."""
 
+    NOBODY_CONSUMES = "nobody consumes"
     ORPHAN_QUEUE = "orphan queue"
     RETRY_UNOWNED = "retry topic unowned"
     DOUBLE_OWNER = "double owner"

@@ -15,6 +15,7 @@ from rebalance_engine.findings.finding import (
     clock,
     count_of,
     dead_letter_topic,
+    first_rows,
     retry_topic,
     spell,
 )
@@ -31,7 +32,7 @@ SHARE = 0.01  # of what the group consumed in the same time
 class Standing:
     """A queue whose committed offset has not changed since ``since``, when messages waited already.
 
-    ``waiting`` messages lay behind it at ``at``, the last look.
+    ``waiting`` messages lay behind it at ``at``, the last look, and ``waited`` at ``since``; None is unknown.
     """
 
     queue: MessageQueue
@@ -39,6 +40,12 @@ class Standing:
     waiting: int
     since: int
     at: int
+    waited: int | None = None
+
+    @property
+    def more(self) -> int:
+        """Count the messages that came since, as far as it is known."""
+        return 0 if self.waited is None else max(0, self.waiting - self.waited)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +92,39 @@ def stuck_listeners(view: GroupView, standings: Iterable[Standing], held_since: 
             f"at {clock(each.at)} it was {each.committed} still, with {each.waiting} behind it",
         )
         yield Finding(FindingKind.STUCK_LISTENER, view.group, name, sentence, proof)
+
+
+def nobody_consumes(group: str, standings: Iterable[Standing], brokers: Iterable[str]) -> Iterator[Finding]:
+    """Find that messages go on coming for a group of which nobody is a member, and that nothing is committed.
+
+    What is committed counts, since who comes through a proxy that runs apart is listed by no broker. A group that is
+    off while nothing comes for it misses nothing.
+
+    Args:
+        brokers: those that list nobody.
+    """
+    left = [each for each in standings if is_stuck(each)]
+    more = sum(each.more for each in left)
+    if not more:
+        return
+    waits = count_of(sum(each.waiting for each in left), "message waits", "messages wait")
+    queues = count_of(len(left), "queue", "queues")
+    since = clock(min(each.since for each in left if each.more))
+    sentence = f"Nobody consumes: the group has no member. {waits} in {queues}, and {more} of these came since {since}."
+    lists = (f"{broker} lists no member" for broker in sorted(brokers))
+    proof = (*lists, *first_rows(map(_left_alone, left)))
+    yield Finding(FindingKind.NOBODY_CONSUMES, group, group, sentence, proof, confirm_after_ms=STUCK_MS)
+
+
+def _left_alone(each: Standing) -> str:
+    queue, since, at = spell(each.queue), clock(each.since), clock(each.at)
+    waits = count_of(each.waiting, "message waits", "messages wait")
+    if each.waited is None:
+        return f"{queue} was committed up to {each.committed} at {since}; at {at} it was there still, and {waits}"
+    return (
+        f"{queue} was committed up to {each.committed} at {since}, with {each.waited} behind it;"
+        f" at {at} it was there still, and {waits}"
+    )
 
 
 def is_growing(looks: Sequence[Returned]) -> bool:

@@ -21,6 +21,7 @@ class Sights:
         subscriptions: by client id and topic, the expression with its type.
         routes: by topic, NameServer and broker, which queues there are to divide; of NameServers that answer. One that
             said that there is no route has no brokers.
+        is_deserted: nobody is a member, which is known.
         standings: queues in which messages wait and nothing is committed.
         held_since: since when the owner of each of these has it, by ``topic/broker/id``.
         retried, dead: by broker, the last looks at the ends of the retry and the dead-letter topic, oldest first.
@@ -35,6 +36,7 @@ class Sights:
     routes: Mapping[str, seers.Divisions] = field(default_factory=dict)
     locks: tuple[refused.Refusal, ...] = ()
     pulls: tuple[refused.PullRefusal, ...] = ()
+    is_deserted: bool = False
     standings: tuple[flow.Standing, ...] = ()
     held_since: Mapping[str, int] = field(default_factory=dict)
     retried: Mapping[str, tuple[flow.Returned, ...]] = field(default_factory=dict)
@@ -60,6 +62,9 @@ def find_in_sights(
 
 def _found(view: GroupView, sights: Sights, now: int, chain: tuple[unrest.Restless, ...]) -> Iterator[Finding]:
     group, shares = view.group, view.model is MessageModel.CLUSTERING
+    standings = [each for each in sights.standings if each.queue.broker not in sights.closed]
+    if shares and sights.is_deserted:
+        yield from flow.nobody_consumes(group, standings, sights.lists)
     yield from refused.lock_refusals(group, sights.locks, now)
     pulls = (each for each in sights.pulls if not refused.on_purpose(each, sights.closed))
     yield from refused.pull_refusals(group, pulls, now)
@@ -68,7 +73,6 @@ def _found(view: GroupView, sights: Sights, now: int, chain: tuple[unrest.Restle
     if shares:  # who has all queues divides nothing, and does not commit to a broker
         yield from seers.different_lists(view, sights.lists)
         yield from seers.different_routes(view, sights.routes)
-        standings = (each for each in sights.standings if each.queue.broker not in sights.closed)
         yield from flow.stuck_listeners(view, standings, sights.held_since)
         for broker, looks in sorted(sights.retried.items()):
             yield from flow.retry_growing(group, broker, looks)

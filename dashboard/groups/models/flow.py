@@ -14,10 +14,10 @@ class Flow(models.Model):
     """What is kept of the looks of the last minutes, besides the last answer itself.
 
     ``standings`` has one list for each queue in which messages wait: topic, queue id, what is committed, how many wait,
-    and since when what is committed is the same. ``retried`` has one list for each look: when, where the retry topic
-    ended, and how much of all other topics was committed (null: unknown). ``dead`` has one list for each look at the
-    dead-letter topic, on a clock of its own: when, how many messages were put there so far, and how many of them are
-    kept. Each is empty while the broker does not answer.
+    since when what is committed is the same, and how many waited then (not in old rows). ``retried`` has one list for
+    each look: when, where the retry topic ended, and how much of all other topics was committed (null: unknown).
+    ``dead`` has one list for each look at the dead-letter topic, on a clock of its own: when, how many messages
+    were put there so far, and how many of them are kept. Each is empty while the broker does not answer.
     """
 
     group = models.ForeignKey(Group, models.CASCADE, related_name="flows")

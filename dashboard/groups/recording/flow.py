@@ -23,6 +23,7 @@ from rebalance_engine.remoting.codes import RequestCode
 
 ASKS_FOR_DEAD_LETTERS = str(int(RequestCode.GET_TOPIC_STATS_INFO))
 Look = list[int | None]
+Place = tuple[str, int, int]  # topic, queue id, and what is committed there
 MOST_STANDINGS = 2_000  # of a broker: of more it is told of the first
 MOST_LOOKS = 40  # in five minutes, one each ten seconds
 
@@ -113,8 +114,8 @@ class FlowBook:
 def standings_of(row: Flow) -> list[Standing]:
     """Give the queues in which messages wait, as the engine has them."""
     return [
-        Standing(MessageQueue(topic, row.broker, number), committed, waiting, since, row.at)
-        for topic, number, committed, waiting, since in row.standings
+        Standing(MessageQueue(topic, row.broker, number), committed, waiting, since, row.at, *waited)
+        for topic, number, committed, waiting, since, *waited in row.standings
     ]
 
 
@@ -128,10 +129,11 @@ def dead_of(row: Flow) -> tuple[Returned, ...]:
     return tuple(Returned(at, put) for at, put, _ in row.dead)
 
 
-def troubles_of(row: Flow) -> tuple[tuple[tuple[str, int, int], ...], bool, int]:
-    """Give what can be found here: the queues that are stuck and since when, whether the retry topic grows, deaths."""
-    stuck = tuple((each.queue.topic, each.queue.queue_id, each.since) for each in standings_of(row) if is_stuck(each))
-    return stuck, is_growing(returned_of(row)), given_up(dead_of(row))
+def troubles_of(row: Flow) -> tuple[tuple[tuple[str, int, int, bool], ...], bool, int]:
+    """Give what can be found here: stuck queues, since when, and if more came; if the retry topic grows; deaths."""
+    stuck = (each for each in standings_of(row) if is_stuck(each))
+    told = tuple((each.queue.topic, each.queue.queue_id, each.since, each.more > 0) for each in stuck)
+    return told, is_growing(returned_of(row)), given_up(dead_of(row))
 
 
 def is_about_dead_letters(fact: Fact) -> bool:
@@ -143,18 +145,19 @@ def is_about_dead_letters(fact: Fact) -> bool:
     )
 
 
-def _since(row: Flow) -> dict[tuple[str, int, int], int]:
-    return {(topic, number, committed): since for topic, number, committed, _, since in row.standings}
+def _since(row: Flow) -> dict[Place, list[int]]:
+    return {(topic, number, committed): since for topic, number, committed, _, *since in row.standings}
 
 
-def _standings(fact: ProgressSeen, since: dict[tuple[str, int, int], int], at: int) -> list[list[object]]:
+def _standings(fact: ProgressSeen, since: dict[Place, list[int]], at: int) -> list[list[object]]:
     """List the queues in which messages wait; one of which nothing was committed is unknown, and left out."""
     told: list[list[object]] = []
     for each in fact.queues:
         if each.committed is None or each.end <= each.committed:
             continue
         key = (printable(each.queue.topic), each.queue.queue_id, each.committed)
-        told.append([*key, each.end - each.committed, since.get(key, at)])
+        waiting = each.end - each.committed
+        told.append([*key, waiting, *since.get(key, [at, waiting])])
     return told[:MOST_STANDINGS]
 
 

@@ -32,6 +32,7 @@ from rebalance_engine.group import GroupView
 from tests.rebalance_engine.findings.test_sights import (
     FIXTURES,
     MINUTE,
+    NOBODY,
     NOW,
     ORDERS,
     ROUTE,
@@ -78,6 +79,9 @@ def variants() -> Iterator[Fixture]:
     east_or_west = {"n1:9876": {"east": Division(2, 6, True)}, "n2:9876": {"west": Division(2, 6, True)}}
     yield seeing(routes={"orders": east_or_west})
     yield seeing(standings=(Standing(ORDERS[0], 100, 1, NOW - MINUTE, NOW),))
+    alone = (Standing(ORDERS[0], 100, 1, NOW - MINUTE, NOW, waited=0), Standing(ORDERS[2], 7, 5, NOW - MINUTE, NOW))
+    yield Fixture(view_of(), replace(NOBODY, standings=alone[:1]), config={})
+    yield Fixture(view_of(), replace(NOBODY, standings=alone), config={})
     yield seeing(dead={"east": (Returned(NOW - MINUTE, 5), Returned(NOW, 9))})
     yield seeing(closed=("east", "west", "north"))
     yield Fixture(config={"A": ORDERS, "B": [*ORDERS, MessageQueue("t1", "east", 0)], "m7": []})

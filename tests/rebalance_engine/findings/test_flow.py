@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rebalance_engine import MessageQueue
@@ -10,6 +12,7 @@ from rebalance_engine.findings.flow import (
     dead_letters,
     is_growing,
     is_stuck,
+    nobody_consumes,
     retry_growing,
     stuck_listeners,
 )
@@ -54,6 +57,24 @@ def test_a_queue_without_one_owner_is_another_fault() -> None:
 
     for view in (nobody, two, elsewhere):
         assert list(stuck_listeners(view, [standing(STUCK_MS)], {"orders/east/0": 0})) == []
+
+
+def test_that_nobody_consumes_is_told_with_what_waits_in_each_queue() -> None:
+    other = Standing(MessageQueue("orders", "west", 0), 7, 1, SINCE + 5, SINCE + STUCK_MS + 5)
+
+    [fault] = nobody_consumes("g", [replace(standing(STUCK_MS, 40), waited=3), other], ["west", "east"])
+
+    assert fault.sentence == (
+        "Nobody consumes: the group has no member. 41 messages wait in 2 queues, and 37 of these came since"
+        " 00:16:40 UTC."
+    )
+    was = "orders/east/0 was committed up to 100 at 00:16:40 UTC, with 3 behind it;"
+    assert fault.proof == (
+        "east lists no member",
+        "west lists no member",
+        f"{was} at 00:17:40 UTC it was there still, and 40 messages wait",
+        "orders/west/0 was committed up to 7 at 00:16:40 UTC; at 00:17:40 UTC it was there still, and 1 message waits",
+    )
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from rebalance_engine.findings import (
     by_config_gaps,
     find_faults,
     find_in_sights,
+    refused,
 )
 from rebalance_engine.group import GroupView, Member
 from rebalance_engine.model import MessageModel
@@ -94,7 +95,11 @@ def flaps(*clients: str) -> tuple[Change, ...]:
     )
 
 
+NOBODY = replace(SANE, is_deserted=True, lists={"east": (), "west": ()}, addresses={}, subscriptions={}, held_since={})
+WAITS = Standing(ORDERS[0], 100, 9, NOW - MINUTE, NOW, waited=3)
+
 FIXTURES = {
+    FindingKind.NOBODY_CONSUMES: [Fixture(view_of(), replace(NOBODY, standings=(WAITS,)), config={})],
     FindingKind.ORPHAN_QUEUE: [Fixture(view_of(member("A", ORDERS[0]), B))],
     FindingKind.RETRY_UNOWNED: [Fixture(view_of(A, member("B", ORDERS[2])))],
     FindingKind.DOUBLE_OWNER: [Fixture(view_of(A, member("B", *ORDERS[1:], RETRY)))],
@@ -174,6 +179,17 @@ def test_nothing_is_found_in_a_healthy_group() -> None:
     assert Fixture().found() == []
 
 
+def test_a_group_without_members_for_which_nothing_comes_or_that_consumes_all_the_same_misses_nothing() -> None:
+    rests = replace(WAITS, waited=9)
+    commits = replace(WAITS, since=NOW - MINUTE + 1)
+
+    for standing in (rests, commits, replace(WAITS, waited=None)):
+        assert find_in_sights(view_of(), replace(NOBODY, standings=(standing,)), NOW) == ()
+    assert find_in_sights(view_of(), replace(NOBODY, standings=(WAITS,), closed=("east",)), NOW) == tuple(
+        refused.disabled(view_of(), ("east",))
+    )
+
+
 def test_nothing_is_found_where_nothing_is_seen() -> None:
     assert find_in_sights(HEALTHY, Sights(), NOW) == ()
 
@@ -181,6 +197,7 @@ def test_nothing_is_found_where_nothing_is_seen() -> None:
 def test_who_has_all_queues_divides_nothing() -> None:
     broadcasting = replace(HEALTHY, model=MessageModel.BROADCASTING)
     dividing = (
+        FindingKind.NOBODY_CONSUMES,
         FindingKind.DIFFERENT_MEMBER_LISTS,
         FindingKind.DIFFERENT_ROUTES,
         FindingKind.STUCK_LISTENER,

@@ -39,7 +39,7 @@ def test_a_queue_stands_still_since_the_first_look_at_which_messages_waited() ->
     told(progress(0))
     told(progress(60_000, end=109))
 
-    assert standings_of(row()) == [Standing(queue(0), 100, 9, T0, T0 + 60_000)]
+    assert standings_of(row()) == [Standing(queue(0), 100, 9, T0, T0 + 60_000, waited=3)]
 
 
 def test_what_was_committed_since_begins_anew_and_what_waits_for_nobody_is_not_kept() -> None:
@@ -69,7 +69,7 @@ def test_looks_at_the_retry_topic_are_kept_for_five_minutes_and_one_before_at_le
 def test_while_a_broker_does_not_answer_nothing_is_known() -> None:
     told(progress(0))
     told(progress(60_000))
-    assert troubles_of(row()) == ((("orders", 0, T0),), False, 0)
+    assert troubles_of(row()) == ((("orders", 0, T0, False),), False, 0)
 
     told(missed(61_000))
 
@@ -96,6 +96,25 @@ def test_a_group_is_rebalanced_anew_only_when_a_queue_gets_stuck_or_goes_on() ->
         versions.append(Group.objects.get().inputs_version - before)
 
     assert versions == [0, 1, 1, 2]
+
+
+def test_a_group_is_rebalanced_anew_when_more_comes_into_a_queue_that_is_stuck() -> None:
+    told(progress(0), progress(60_000))
+    before = Group.objects.get().inputs_version
+
+    told(progress(70_000, end=104))
+    told(progress(80_000, end=105))
+
+    assert Group.objects.get().inputs_version == before + 1
+
+
+def test_what_was_kept_before_it_was_counted_how_many_waited_is_read() -> None:
+    told(progress(0))
+    Flow.objects.update(standings=[["orders", 0, 100, 3, T0]])
+
+    told(progress(60_000, end=109))
+
+    assert standings_of(row()) == [Standing(queue(0), 100, 9, T0, T0 + 60_000)]
 
 
 def test_dead_letters_are_counted_between_looks_on_a_clock_of_their_own() -> None:
