@@ -18,6 +18,7 @@ from dashboard.pauses.queries import CauseCost, Pauses, RoundCost
 MOST_ROWS = 200
 MOST_SPANS = 4_000
 MOST_LAG = 60
+AXIS, LANE, FEWEST_LANES = 60, 18, 4  # of the chart of queues: px, px, lanes
 
 
 def charts_of(pauses: Pauses, waves: Sequence[CauseCost], lag: LagOverTime, group: Group) -> dict[str, object]:
@@ -48,6 +49,11 @@ def charts_of(pauses: Pauses, waves: Sequence[CauseCost], lag: LagOverTime, grou
         "waves": [_wave(each, group) for each in waves],
         "lag": [list(point) for point in lag.points],
     }
+
+
+def room_of_queues(pauses: Pauses) -> int:
+    """Say how high the chart of queues will be, in px: as ``static/js/lib/charts.js`` draws it."""
+    return AXIS + LANE * max(FEWEST_LANES, len(pauses.queues))
 
 
 def rows_of(rounds: Sequence[RoundCost], lag: LagOverTime, now: int) -> list[dict[str, object]]:

@@ -34,6 +34,7 @@ def pauses(request: HttpRequest, pk: int) -> HttpResponse:
         "pauses": read,
         "rounds": present.rows_of(read.rounds, over_time, now),
         "stood_still": any(each.pause.high != 0 for each in read.handoffs),
+        "queues_room": present.room_of_queues(read),
         "untold": [each for each in read.rounds if each.cost is None],
         "causes": present.costs_of(queries.by_cause(read.rounds, read.handoffs)),
         "deploys": present.costs_of(waves),

@@ -8,7 +8,10 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from dashboard.groups.models import Group
+from dashboard.people.models import Grant
+from rebalance_engine.events import Fact
 from tests.browser.elsewhere import told
+from tests.dashboard.groups.recording.test_flow import progress
 from tests.dashboard.story import held, joined, missed
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -22,6 +25,8 @@ WATCH = """() => {
 }"""
 FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
 HEIGHTS = """() => ["#map", "#time-bar"].map((place) => document.querySelector(place).getBoundingClientRect().height)"""
+PAGE_HEIGHT = "document.documentElement.scrollHeight"
+MOST_OFF = 45  # px: a line of words that the line to the server begins to say, and lanes whose words take two lines
 LOOKS = ("ok", "let", "want", "maybe", "two", "claim")
 
 
@@ -34,6 +39,10 @@ def plain(context: BrowserContext, page: Page) -> Iterator[Page]:
     )
     yield bare.new_page()
     bare.close()
+
+
+def lagging() -> list[Fact]:
+    return [progress(at, 90 + at // 1_000, end=120) for at in (1_000, 12_000, 23_000)]
 
 
 def of_group(turn: Turn) -> str:
@@ -67,7 +76,7 @@ def test_without_a_script_nothing_is_offered_or_explained_that_needs_one(turn: T
     plain.goto(of_group(turn) + place)
 
     expect(plain.get_by_role("link", name="Overview", exact=True)).to_be_visible()
-    for offered in ("header button[type=button]", ".says-cell", "[data-is=mode]", ".chart:empty", ".keys-of-chart"):
+    for offered in ("header button[type=button]", ".says-cell", "[data-is=mode]", ".chart", ".keys-of-chart"):
         for each in plain.locator(offered).all():
             expect(each).to_be_hidden()
     is_drawn = plain.locator("#map [data-first]").count() == 1
@@ -98,6 +107,32 @@ def test_nothing_jumps_when_scripts_draw(turn: Turn, page: Page, plain: Page, wi
     scale = plain.locator("#time-bar .band-ground").first.bounding_box()
     assert scale is not None
     assert scale["x"] + scale["width"] <= width - 16
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(
+    "place", ["", "rounds/1/", "pauses/", "plan/?add=D", "by-config/edit?from=held", "/producers/"]
+)
+def test_what_scripts_draw_has_its_room_from_the_first_paint_on(turn: Turn, page: Page, width: int, place: str) -> None:
+    Grant.objects.update(role="admin")
+    group = of_group(turn)
+    told(*lagging())
+    address = place if place.startswith("/") else group + place
+    page.set_viewport_size({"width": width, "height": 900})
+    page.add_init_script(f"({WATCH})()")
+    page.route("**/js/app*.js", lambda route: route.fulfill(body="", content_type="text/javascript"))
+    page.goto(address)
+    kept = page.evaluate(PAGE_HEIGHT)
+    page.unroute("**/js/app*.js")
+
+    page.goto(address)
+    expect(page.locator("#map [data-cell], [data-map] [data-cell], .main-svg, #as-of .pill").first).to_be_attached()
+    expect(page.locator(".room")).to_have_count(0)
+    page.wait_for_load_state("networkidle")
+    page.evaluate(FRAMES)
+
+    assert page.evaluate("shiftsByNow()") < 0.02
+    assert page.evaluate(PAGE_HEIGHT) == pytest.approx(kept, abs=MOST_OFF)
 
 
 def test_owners_over_time_have_their_room_before_they_are_asked_for(turn: Turn, page: Page) -> None:

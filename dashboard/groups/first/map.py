@@ -33,6 +33,7 @@ LONGEST_NAME = 40  # letters
 LOAD = 96  # px
 Around = Mapping[str, object]
 Lags = Sequence[Mapping[str, Any]]
+Picture = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +97,10 @@ def first_map(state: GroupState, around: Around, lag: Lags, *, zoom: str = "", i
         is_past: it is of a past instant: of that nobody knows when members were seen, or how much they consumed.
     """
     queues, members = sum(count(part.ids) for part in state.queues), len(state.members)
-    is_large = members * queues > MOST_CELLS or queues > MOST_COLUMNS or members > MOST_ROWS
+    is_large = _is_large(members, queues)
     is_wide = queues > WIDE
     if is_large and not zoom:
-        bands = -(-members // max(1, -(-members // MOST_BANDS)))
-        return FirstMap(members, queues, True, is_wide, False, False, HEAD + bands * BAND + 8, None)
+        return FirstMap(members, queues, True, is_wide, False, False, _room_of_tiles(members), None)
     away = around.get("away")
     found = every_queue(state, away if isinstance(away, list) else [])
     found = piece_of(found, zoom) if zoom else found
@@ -112,14 +112,39 @@ def first_map(state: GroupState, around: Around, lag: Lags, *, zoom: str = "", i
     drawn = None
     if count_cells(found) <= MOST_DRAWN:
         drawn = _drawn(state, rows, found, foot, around, room=WIDE_ROOM if is_wide else NARROW_ROOM)
-    room = HEAD + len(rows) * _height(rows) + 1 + (0 if foot is None else FOOT)
+    room = _room_of_cells(len(rows), has_foot=foot is not None)
     return FirstMap(
         members, queues, False, is_wide, bool(zoom), not is_past and state.head.model != "BROADCASTING", room, drawn
     )
 
 
-def _height(rows: Sequence[Row]) -> int:
-    return next((px for least, px in ROWS if len(rows) > least), 30)
+def room_of(pictures: Sequence[Picture], *, has_foot: bool) -> int:
+    """Say how high each of some maps beside each other will be that a script draws: in cells, or all of them in tiles.
+
+    Args:
+        pictures: each with ``members`` and ``queues``, as browsers get them; the first is the one that is asked for.
+        has_foot: how far the group is behind stands below.
+    """
+    sizes = [(len(each["members"]), sum(count(part["ids"]) for part in each["queues"])) for each in pictures]
+    if any(_is_large(*size) for size in sizes):
+        return _room_of_tiles(sizes[0][0])
+    return _room_of_cells(sizes[0][0], has_foot=has_foot)
+
+
+def _is_large(members: int, queues: int) -> bool:
+    return members * queues > MOST_CELLS or queues > MOST_COLUMNS or members > MOST_ROWS
+
+
+def _room_of_tiles(members: int) -> int:
+    return HEAD + -(-members // max(1, -(-members // MOST_BANDS))) * BAND + 8
+
+
+def _room_of_cells(rows: int, *, has_foot: bool) -> int:
+    return HEAD + rows * _height(rows) + 1 + (FOOT if has_foot else 0)
+
+
+def _height(rows: int) -> int:
+    return next((px for least, px in ROWS if rows > least), 30)
 
 
 def _rows(state: GroupState, around: Around, *, is_past: bool) -> list[Row]:
@@ -172,7 +197,7 @@ def _drawn(
     room: int,
 ) -> Drawn:
     columns, cell = place(found, room)
-    row, width = _height(rows), columns[-1].x + cell if columns else 0
+    row, width = _height(len(rows)), columns[-1].x + cell if columns else 0
     height = len(rows) * row
     silent = {each.client for each in state.members if each.held is None}
     who = Who(

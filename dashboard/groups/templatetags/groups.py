@@ -8,13 +8,14 @@ from itertools import pairwise
 
 from django import template
 from django.http import HttpRequest
-from django.utils.html import format_html_join
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from dashboard.common.shown import shown
 from dashboard.common.spans import age, span
 from dashboard.groups.asking import outcome_words, receipt_words, words_of
+from dashboard.groups.first.map import Picture, room_of
 from dashboard.groups.first.map import Row as MapRow
 from dashboard.groups.listing import Listed
 from dashboard.groups.looked import Looked, look_words
@@ -175,9 +176,20 @@ def dumbbells(loads: Sequence[Load]) -> list[dict[str, object]]:
 @register.simple_tag
 def lanes_room(lanes: Sequence[object]) -> SafeString:
     """Keep the place of handoffs that a script draws: so high, in most cases, in a wide window and on a phone."""
-    heights = (("wide", 26 + 35 * len(lanes)), ("phone", 26 + 50 * len(lanes)))
+    heights = (("wide", 26 + 35 * len(lanes)), ("phone", 26 + 58 * len(lanes)))
     room = '<svg class="room" data-of="{}" width="1" height="{}"></svg>'
     return format_html_join("", room, heights)
+
+
+@register.simple_tag
+def map_room(picture: Picture | None, beside: Picture | None = None, *, has_foot: bool = False) -> SafeString | str:
+    """Keep the place of a map that a script draws, also where it is in tiles because the one beside it is large."""
+    if picture is None:
+        return ""
+    drawn = [each for each in (picture, beside) if each is not None]
+    return format_html(
+        '<svg class="room" width="1" height="{}" aria-hidden="true"></svg>', room_of(drawn, has_foot=has_foot)
+    )
 
 
 @register.filter

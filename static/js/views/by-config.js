@@ -24,7 +24,6 @@ export function mountByConfig(page) {
   const map = new CellMap(host, { grammar: PLANNED, onPoint: (column, client) => say(says, column, describePlan(map.picture, column, client)) });
   let state = picture;
   const paint = () => map.update(asMap(state, PLANNED), NOTHING_AROUND);
-  if (isEdited) page.querySelector('[data-is="matrix"]').hidden = false;
   paint();
   says.textContent = gettext("Point at a cell, or use the arrow keys.");
   page.addEventListener("evenkeel:move", ({ detail: [rows, columns] }) => map.move(rows, columns));

@@ -66,6 +66,7 @@ export class Chart {
     const { traces, layout } = this.build(readInk());
     const stop = this.stops[this.at];
     if (this.zooms && stop) layout.xaxis.range = [stop.at - BEFORE_MS, Math.max(stop.until ?? 0, stop.at) + AFTER_MS];
+    this.box.querySelector(".room")?.remove();
     this.box.style.blockSize = `${layout.height}px`; // what Plotly fills when the window changes
     const config = { displayModeBar: false, responsive: true, showTips: false };
     await this.Plotly.react(this.box, traces, { ...layout, shapes: this.mark(layout) }, config);

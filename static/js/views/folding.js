@@ -15,7 +15,7 @@ export function mountFolding(page) {
       const button = buttonOf(section, narrow.matches);
       const isOpen = open.has(keyOf(section));
       button?.setAttribute("aria-expanded", String(isOpen));
-      section.toggleAttribute("data-folded", Boolean(button) && !isOpen);
+      section.toggleAttribute("data-open", isOpen);
       if (button && focused === keyOf(section) && page.activeElement === page.body) button.focus({ preventScroll: true });
     }
   }

@@ -86,7 +86,7 @@ function search(page) {
 /** Show the map as a table, unfolded where a phone folds it; who hears the page goes on there. */
 function showTable(table) {
   if (!table) return;
-  if (table.hasAttribute("data-folded")) table.querySelector(".fold").click();
+  if (table.querySelector('.fold[aria-expanded="false"]')) table.querySelector(".fold").click();
   table.tabIndex = -1;
   table.focus({ preventScroll: true });
   table.scrollIntoView();
