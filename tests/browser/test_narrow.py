@@ -96,7 +96,7 @@ def test_ids_that_differ_at_their_ends_are_told_apart_beside_a_long_note(turn: T
         page.set_viewport_size({"width": width, "height": 900})
         page.goto(f"/groups/{group.pk}/")
 
-        expect(page.locator(".names .seen").filter(has_text="never answered")).to_have_count(2)
+        expect(page.locator(".names .seen").filter(has_text="not asked yet")).to_have_count(2)
         ends = page.locator(".names .same + .own")
         expect(ends).to_have_text(["1", "4"])
         assert all(end.evaluate(IS_WHOLE) for end in ends.all()), width

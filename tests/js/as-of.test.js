@@ -47,6 +47,16 @@ function begin(context, more = {}) {
   return { page, asOf };
 }
 
+test("while the page is live it says beside what is shown that a member has told nothing for a while", (context) => {
+  const { page, asOf } = begin(context);
+
+  asOf.noteLate("1 of 4 members has told nothing for 9 s");
+  assert.deepEqual([page.head.dataset.mode, page.aging.textContent], ["live", "1 of 4 members has told nothing for 9 s"]);
+
+  asOf.noteLate("");
+  assert.equal(page.aging.textContent, "");
+});
+
 const pulse = (at) => ({ kind: "pulse", stream: "group-1", at, watched_at: at });
 
 test("a line that is cut is told before what fails because of it, with its age, and the picture is old", (context) => {

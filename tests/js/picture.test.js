@@ -327,7 +327,12 @@ test("of a member without an answer only a live page says since when; a kept rou
 
   assert.equal(seenWords(silent, { seen: null, now: 5 }), "no answer");
   assert.equal(seenWords(told, { seen: null, now: 5 }), "");
-  assert.equal(seenWords(silent, { seen: new Map(), now: 5 }), "never answered");
+  const lost = { ...silent, missing: "timeout" };
+  assert.equal(seenWords(silent, { seen: new Map(), now: 5 }), "not asked yet");
+  assert.equal(seenWords(lost, { seen: new Map(), now: 5 }), "never answered");
+  const seen = new Map([["B", 1000]]);
+  const again = { ...silent, missing: "not asked" };
+  assert.deepEqual([again, lost].map((each) => seenWords(each, { seen, now: 31_000 })), ["not asked for 30\u00a0s", "no answer for 30\u00a0s"]);
 });
 
 test("who had a queue before is nobody where everybody had answered, else unknown", () => {

@@ -16,6 +16,7 @@ from dashboard.common.spans import age
 from dashboard.groups.first.columns import PER_BOLD, Column, brokers_of, fit, numbered, piece_of, place, topics_of
 from dashboard.groups.first.lags import Foot, foot_of
 from dashboard.groups.first.marks import Marks, Text, Who, count_cells, marks_of
+from dashboard.groups.models.members import UNASKED
 from dashboard.groups.showing import is_cell_proxied
 from dashboard.groups.table import QueueRow, every_queue
 from dashboard.push.messages import Cell, GroupState
@@ -182,8 +183,10 @@ def _seen(cell: Cell, seen: tuple[int | None] | None, now: int) -> str:
     if seen is None or (at is None and cell.held is not None):
         return _("no answer") if cell.held is None else ""
     if at is None:
-        return _("never answered")
+        return _("not asked yet") if cell.missing in UNASKED else _("never answered")
     words = _("no answer for %(age)s") if cell.held is None else _("seen %(age)s ago")
+    if cell.held is None and cell.missing in UNASKED:
+        words = _("not asked for %(age)s")
     return words % {"age": age(now - at)}
 
 

@@ -232,8 +232,8 @@ class Watcher:
         self._deadline = at + self._agenda.sweep_ms()
 
     def _left_out(self, question: Question, at: int) -> list[Fact]:
-        """A member that was not asked in a whole sweep: what it holds is unknown by now."""
-        if question.kind is not Kind.HELD:
+        """A member that was not asked in a whole sweep: what it holds is unknown by now. One that is asked now was."""
+        if question.kind is not Kind.HELD or self._agenda.is_under_way(question):
             return []
         place = self._ears.ways.choose(question)
         address = self.memory.masters.get(place)

@@ -37,6 +37,7 @@ export function judge(state) {
     for (const number of unpack(cell.target)) add(wanted, number, cell.client);
   }
   return {
+    members: state.members,
     queues,
     holders,
     wanted,

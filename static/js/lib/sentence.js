@@ -1,6 +1,7 @@
 // The sentence under the map: what the cell under the crosshair is. Pure.
 import { columnKind } from "./owners.js";
 import { age, clock, span } from "./time.js";
+import { lateOf } from "./late.js";
 import { fill, gettext } from "./words.js";
 import { lagWords } from "./lag.js";
 import { shown } from "./shown.js";
@@ -14,9 +15,16 @@ export function describe(picture, column, client, { now, owners = null, away = [
   const held = picture.holders[column.number];
   const wanted = picture.wanted[column.number];
   const values = { held: list(held), wanted: list(wanted), silent: list(asked(picture)), proxied: list([...(picture.proxied ?? [])]), claims: claims(held, seen, now) };
-  const parts = [fill(sentenceOf(kind, picture, wanted, held.length > 0), values), ...story(kind, owners, now), lagWords(lag, now)];
+  const parts = [fill(sentenceOf(kind, picture, wanted, held.length > 0), values), ...story(kind, owners, now), lagWords(lag, now), lateHolder(picture, held, seen, now)];
   if (client !== null) parts.push(fill(gettext("Row %(client)s: %(role)s."), { client: name(client), role: roleOf(picture, column.number, client) }));
   return parts.filter(Boolean).join(" ");
+}
+
+/** That who has it has told nothing since a while: it may not answer. */
+function lateHolder(picture, held, seen, now) {
+  const late = lateOf(picture.members ?? [], seen, now);
+  const [client] = held.filter((each) => late.has(each));
+  return client === undefined ? "" : fill(gettext("%(client)s told so %(age)s ago, and nothing since."), { client: name(client), age: age(now - late.get(client)) });
 }
 
 function disputed(isHeld) {

@@ -31,6 +31,7 @@ export class AsOf {
   #openedAt = -Infinity;
   #beganAt;
   #ended = null;
+  #late = "";
   #isViewed;
   #staleMs;
   #timer;
@@ -98,6 +99,13 @@ export class AsOf {
     this.show();
   }
 
+  /** Say, beside all that rests on it, that a part of what is shown as live is older: empty where none is. */
+  noteLate(words) {
+    if (words === this.#late) return;
+    this.#late = words;
+    this.show();
+  }
+
   /** Whether what is shown may be old: this page does not hear of it, could not draw it, or no cluster of it answers. */
   mode() {
     if (this.#isLost()) return "away"; // before all else: what fails because of it tells nothing more
@@ -155,7 +163,7 @@ export class AsOf {
     put("age", this.#age(mode));
     if (at !== null) this.#count(at);
     const isOld = (mode === "away" || mode === "stale") && at !== null && !this.#isOpening();
-    const old = isOld ? fill(gettext("as of %(age)s ago"), { age: age(this.now() - at) }) : "";
+    const old = isOld ? fill(gettext("as of %(age)s ago"), { age: age(this.now() - at) }) : this.#late;
     for (const element of this.#page.querySelectorAll("[data-aging]")) {
       if (element.textContent !== old) element.textContent = old;
     }

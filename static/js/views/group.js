@@ -15,6 +15,7 @@ import { goTo } from "../lib/instant.js";
 import { isFit, newMap, noteZoom, sizeOf, zoomOf } from "./picture.js";
 import { judge, movesBetween } from "../lib/owners.js";
 import { lagsOf } from "../lib/lag.js";
+import { lateWords } from "../lib/late.js";
 import { make } from "../lib/svg.js";
 import { Rates, holdersIn } from "../lib/rates.js";
 import { mountGlyphs } from "./glyphs.js";
@@ -56,6 +57,12 @@ export function mountGroup(page) {
     if (!state) return;
     if (!isFit(map, state)) map = newMap(page, state, { onPoint: point, onSay: say, onZoom: zoomTo, hasLags: true, hasRates: state.head.model !== "BROADCASTING" });
     map.update(state, extra());
+    age();
+  }
+
+  /** Who is late is told before it is known whether it answers. */
+  function age() {
+    asOf.noteLate(follower.state && !around.gone_at ? lateWords(follower.state.members, seen, asOf.now()) : "");
   }
 
   function zoomTo(key) {
@@ -99,6 +106,8 @@ export function mountGroup(page) {
     page.body.classList.toggle("is-gone", Boolean(around.gone_at));
     element.className = `is-${kind}`;
     element.textContent = words;
+    const fine = page.querySelector('[data-is="fine"]'); // the findings are asked for anew, which takes a while
+    if (fine && kind === "unknown") fine.textContent = fill(gettext("Not all is known: %(words)s. In what is known, nothing is found wrong."), { words });
     const round = state.head.round;
     const during = page.querySelector('#as-of [data-is="during"]');
     during.textContent = round && round.closed_at === null ? fill(gettext("during round %(n)s: %(cause)s"), { n: round.number, cause: causeWords(round.cause) }) : "";
@@ -220,6 +229,7 @@ export function mountGroup(page) {
   socket.follow(follower, onMessage);
   const clock = setInterval(() => {
     bar();
+    age();
     if (map instanceof CellMap && map.columns.length <= 400) asOf.keep("map", () => map.update(follower.state, extra()));
   }, 1000);
   const measuring = setInterval(() => {

@@ -1,10 +1,11 @@
 // The rows of the map: members, and who left a moment ago; their signs, and which letters of their ids tell them apart.
 import { HARD, age } from "../lib/time.js";
-import { cellsOf, isProxied } from "../lib/owners.js";
+import { cellsOf, isProxied, isUnasked } from "../lib/owners.js";
 import { count } from "../live/runs.js";
 import { causeOfDeparture, glyphOf } from "../lib/glyphs.js";
 import { draw, make } from "../lib/svg.js";
 import { fill, gettext } from "../lib/words.js";
+import { lateOf } from "../lib/late.js";
 import { shown } from "../lib/shown.js";
 import { rateInShort } from "../lib/rates.js";
 
@@ -15,10 +16,11 @@ const FEW_ROWS = 50; // of more those are drawn that a piece of the map has to d
 
 /** Members as rows, in their order; then who left a moment ago, because their queues still tell their story. */
 export function rowsOf(state, extra, picture, columns, isZoomed) {
+  const late = lateOf(state.members, extra.seen, extra.now);
   const rows = state.members.map((cell) => ({
     client: cell.client,
     name: shown(cell.client, LONGEST_NAME),
-    state: cell.state ?? (cell.held === null ? "silent" : "here"),
+    state: cell.state ?? (cell.held === null ? "silent" : late.has(cell.client) ? "late" : "here"),
     held: cell.held === null || cell.load === null ? null : count(cell.load ?? cell.held),
     words: cell.words ?? seenWords(cell, extra),
     isAbsent: cell.isAbsent ?? false,
@@ -54,6 +56,7 @@ export function seenWords(cell, extra) {
   if (isProxied(cell)) return gettext("through a proxy");
   if (extra.seen === null) return cell.held === null ? gettext("no answer") : "";
   const at = extra.seen.get(cell.client) ?? null;
+  if (isUnasked(cell)) return at === null ? gettext("not asked yet") : fill(gettext("not asked for %(age)s"), { age: age(extra.now - at) });
   if (cell.held === null) {
     return at === null ? gettext("never answered") : fill(gettext("no answer for %(age)s"), { age: age(extra.now - at) });
   }
@@ -62,7 +65,7 @@ export function seenWords(cell, extra) {
 
 export function signOf(row) {
   if (row.state === "left") return draw("path", { d: glyphOf(causeOfDeparture(row.departure))[0], transform: "scale(.75)" });
-  return row.state === "silent" ? draw("circle", { r: 3, "stroke-dasharray": "2 1.5" }) : draw("circle", { r: 3 });
+  return row.state === "silent" || row.state === "late" ? draw("circle", { r: 3, "stroke-dasharray": "2 1.5" }) : draw("circle", { r: 3 });
 }
 
 /** How many first letters each id has in common with its neighbours: those are written quietly. */

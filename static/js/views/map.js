@@ -227,7 +227,7 @@ export class CellMap {
         this.rowGroups.set(row.client, group);
         this.cellLayer.append(group);
       }
-      set(group, { transform: `translate(0 ${i * this.row})` });
+      set(group, { transform: `translate(0 ${i * this.row})`, class: row.state === "late" ? "late" : null });
     });
   }
 
@@ -246,7 +246,7 @@ export class CellMap {
   #load(row, mean, most) {
     const item = make("li");
     const mark = this.extra.corrected?.includes(row.client) ? "bound" : "exact"; // reports of later tell otherwise
-    const figure = make("span", { class: "fig num", "data-mark": row.isAbsent ? "none" : row.held === null ? "unknown" : mark }, row.held === null ? "–" : String(row.held));
+    const figure = make("span", { class: "fig num", "data-mark": row.isAbsent || row.state === "late" ? "none" : row.held === null ? "unknown" : mark }, row.held === null ? "–" : String(row.held));
     const scale = (value) => (96 * value) / Math.max(most, mean, 1);
     const bar = draw("svg", { viewBox: "0 0 96 14", "aria-hidden": "true" }, draw("rect", { class: "load-ground", y: 3, width: 96, height: 8 }),
       draw("rect", { class: "load-bar", y: 3, width: scale(row.held ?? 0), height: 8 }));

@@ -47,7 +47,7 @@ def test_who_does_not_answer_is_said_to_and_no_mean_is_made_up() -> None:
     found = drawn(state(TWO[0], cell("B", None, [3]))).drawn
 
     assert found is not None
-    assert (found.rows[1].state, found.rows[1].held, found.rows[1].words) == ("silent", None, "never answered")
+    assert (found.rows[1].state, found.rows[1].held, found.rows[1].words) == ("silent", None, "not asked yet")
     assert (found.heading, found.mean) == ("held", 0)
 
 

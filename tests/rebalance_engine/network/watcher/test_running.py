@@ -26,7 +26,7 @@ from rebalance_engine.network.admin import Denied
 from rebalance_engine.network.gate import NotAsked
 from rebalance_engine.network.link import NoAnswer
 from rebalance_engine.network.watcher import Watcher, WatcherClock, agenda, hearing
-from rebalance_engine.network.watcher.agenda import Rank
+from rebalance_engine.network.watcher.agenda import Kind, Rank
 from rebalance_engine.network.watcher.hearing import is_unreachable
 from rebalance_engine.remoting.bodies.queues import ConsumerRunningInfo
 from rebalance_engine.remoting.codes import RequestCode, ResponseCode
@@ -168,6 +168,25 @@ async def test_a_sweep_tells_apart_what_it_asked_in_vain_and_what_it_did_not_get
     assert answered == 0
     assert watcher.health.sweep_unanswered > 0
     assert watcher.health.sweep_missed == 0
+
+
+@on_a_loop
+async def test_a_member_that_is_being_asked_when_a_sweep_ends_is_not_said_to_be_unasked() -> None:
+    async with (
+        cluster(orders=4) as east,
+        watching(east.namesrv) as (watcher, stated),
+        Consumer(east.namesrv, "G", ["orders"], instance="A", version=QUICK),
+    ):
+        await until(lambda: bool(stated.of(HeldSeen)))
+        [question] = [each for each in watcher._agenda.paces if each.kind is Kind.HELD]
+        watcher._agenda._under_way[question] = ("broker-a", Rank.VIEWED)
+        while_asked = watcher._left_out(question, watcher.clock.now())
+        del watcher._agenda._under_way[question]
+        [unasked] = watcher._left_out(question, watcher.clock.now())
+
+    assert while_asked == []
+    assert isinstance(unasked, AnswerMissed)
+    assert unasked.missing is Missing.NOT_ASKED
 
 
 @on_a_loop
