@@ -21,6 +21,7 @@ from dashboard.people.roles import Role
 from dashboard.plans import assignments, exporting
 from dashboard.plans.assignments import Assignment, BadAssignment
 from dashboard.plans.checks import check, to_acknowledge
+from dashboard.plans.given import SETTLED_MS, not_given
 from dashboard.plans.models import ByConfig
 from dashboard.plans.operations import LONGEST_REASON, Conflict, Draft, NoReason, Unchanged, Unchecked, publish
 from dashboard.plans.picturing import Picture, picture
@@ -51,11 +52,21 @@ def by_config(request: HttpRequest, pk: int) -> HttpResponse:
         "versions": versions(group=found.pk),
         "checks": [] if shown is None else check(assignment, view, former_members(group=found)),
         "acknowledged": [] if shown is None else [each.sentence for each in read_risks(shown.acknowledged)],
+        "not_given": _not_given(shown, latest(group=found.pk), assignment, view),
         "uses": sorted(set(view.strategies.values())),
         "may_edit": _may_edit(request, found),
         "facts": {"picture": None if shown is None else _picture(view, assignment), "is_edited": False},
     }
     return render(request, "plans/by_config.html", context)
+
+
+def _not_given(
+    shown: ByConfig | None, there: ByConfig | None, assignment: Assignment, view: GroupView
+) -> tuple[str, ...]:
+    """Name the members that were not given the version that holds, once they had the time to take it."""
+    if shown is None or there is None or shown.version != there.version or now_ms() - there.at < SETTLED_MS:
+        return ()
+    return not_given(assignment, view)
 
 
 @require_http_methods(["GET", "POST"])

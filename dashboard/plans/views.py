@@ -19,6 +19,7 @@ from dashboard.groups.lag import lags_of
 from dashboard.groups.listing import listed
 from dashboard.groups.models import Group
 from dashboard.groups.story import brokers_away
+from dashboard.groups.told import BY_HAND
 from dashboard.groups.views import access_in, find_group
 from dashboard.people import operations
 from dashboard.people.gate import needs
@@ -26,8 +27,10 @@ from dashboard.people.roles import Role
 from dashboard.plans import answers
 from dashboard.plans.costs import WAYS, Costs, expected_costs
 from dashboard.plans.earlier import earlier_of
+from dashboard.plans.given import SETTLED_MS, not_given
+from dashboard.plans.models import ByConfig
 from dashboard.plans.picturing import picture_of
-from dashboard.plans.queries import latest, read_group
+from dashboard.plans.queries import assignment_of, latest, read_group
 from dashboard.plans.questions import BadQuestion, Question, read_question
 from dashboard.plans.tables import MOVES, TABLES, file_name, only
 from dashboard.plans.trying import Option, Trial, try_out
@@ -127,12 +130,20 @@ def _context(
         "costs": _costs(moves, expected),
         "unowned": [] if outcome is None else _unowned(outcome.target.queues.take(outcome.target.unowned())),
         "kept": kept,
+        "not_given": _not_given(trial, kept),
         "may_edit": access_in(request).may(Role.ADMIN, cluster=group.cluster.name, group=group.name),
         "query": question.as_query(),
         "now": now_ms(),
         "is_wide": len(trial.after.queues) > MOST_SIDE_BY_SIDE,
         "facts": {"picture": picture_of(trial) if is_drawn else None},
     }
+
+
+def _not_given(trial: Trial, kept: ByConfig | None) -> tuple[str, ...]:
+    """Name the members that were not given the list by which this divides, once they had the time to take it."""
+    if kept is None or trial.chosen.strategy not in BY_HAND or not trial.is_held or now_ms() - kept.at < SETTLED_MS:
+        return ()
+    return not_given(assignment_of(kept), trial.before)
 
 
 def _as_curl(request: HttpRequest, group: Group, question: Question) -> str:
