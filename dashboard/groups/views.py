@@ -77,6 +77,7 @@ def overview(request: HttpRequest) -> HttpResponse:
             "list": _list(page, wish),
             "smalls": smalls,
             "count": page.counts["all"],
+            "found": page.found,
             "now": now,
         },
     }

@@ -249,3 +249,30 @@ def test_no_page_breaks_its_own_policy(turn: Turn, page: Page) -> None:
         assert answer is not None
         assert "script-src 'self'" in answer.headers["content-security-policy"]
         expect(page.locator("h1")).to_be_visible()  # a breach is an error on the console, which fails the test
+
+
+def test_the_list_is_filtered_while_somebody_types_and_the_address_says_so(turn: Turn, page: Page) -> None:
+    turn(30)
+    told(*seen("Z", group="payments"))
+    rebalanced("payments", 40)
+    page.goto("/?sort=name")
+    rows = page.locator("#groups li[data-id]")
+    expect(rows).to_have_count(2)
+    page.evaluate("document.body.dataset.was = 'here'")
+
+    page.keyboard.press("/")
+    page.keyboard.type("paym")
+
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text("payments")
+    expect(page).to_have_url(re.compile(r"/\?sort=name&q=paym$"))
+    expect(page.get_by_role("status").filter(has_text="1 group fits")).to_be_attached()
+    expect(page.get_by_label("Search groups")).to_be_focused()
+    expect(page.locator('[data-found="sorts"] a').first).to_have_attribute("href", re.compile("q=paym"))
+
+    page.keyboard.type("x")
+    expect(page.get_by_text("No group fits.")).to_be_visible()
+    page.get_by_label("Search groups").fill("")
+    expect(rows).to_have_count(2)
+    expect(page).to_have_url(re.compile(r"/\?sort=name$"))
+    assert page.evaluate("document.body.dataset.was") == "here"

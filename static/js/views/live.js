@@ -53,6 +53,12 @@ export async function refreshParts(page, url, signal) {
   return "open";
 }
 
+/** Ask the server for a page; null where it does not answer with it. Throws as `ask`. */
+export async function getPage(url, signal) {
+  const answer = await ask(url, "text/html", signal);
+  return standing(answer) === "open" ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
+}
+
 /** Ask the server for JSON; null where it does not answer with it. Throws as `ask`. */
 export async function getJson(url) {
   const answer = await ask(url, "application/json");

@@ -9,6 +9,7 @@ import { fill, gettext, ngettext } from "../lib/words.js";
 import { gather, getJson, openSocket, refreshParts } from "./live.js";
 import { lookWords } from "../lib/looked.js";
 import { make } from "../lib/svg.js";
+import { mountSearching } from "./searching.js";
 import { shown } from "../lib/shown.js";
 import { HARD } from "../lib/time.js";
 
@@ -19,9 +20,9 @@ export function mountOverview(page) {
   const facts = JSON.parse(page.querySelector("#facts").textContent);
   const asOf = new AsOf(page, { now: facts.now, watched: facts.watched, changes: facts.streams });
   if (!page.querySelector("#groups")) return () => asOf.close();
-  const groups = new GroupList(page, facts);
-  const { items, rows } = groups;
-  const smalls = new Map(Object.entries(facts.smalls).map(([id, small]) => [Number(id), small]));
+  let groups = new GroupList(page, facts);
+  let { items, rows } = groups;
+  let smalls = new Map(Object.entries(facts.smalls).map(([id, small]) => [Number(id), small]));
   const changed = new Set();
   const owed = new Set(); // rows whose maps were asked for in vain
   const behinds = new Map();
@@ -144,6 +145,19 @@ export function mountOverview(page) {
   drawAll();
   const widths = new ResizeObserver(() => items.forEach((item, id) => drawRounds(id, item))); // else signs are squeezed
   widths.observe(page.querySelector("#groups .scale"));
+  const endSearch = mountSearching(page, { take: relist, note: (isBehind) => asOf.note("list", isBehind) });
+
+  /** Another list stands in the place of the one before: what follows is about its rows. */
+  function relist(fresh) {
+    groups = new GroupList(page, fresh);
+    ({ items, rows } = groups);
+    smalls = new Map(Object.entries(fresh.smalls).map(([id, small]) => [Number(id), small]));
+    for (const each of [changed, owed]) each.clear();
+    widths.disconnect();
+    widths.observe(page.querySelector("#groups .scale"));
+    drawAll();
+  }
+
   const clock = setInterval(() => {
     refresh(); // backoffs end by themselves
     drawAll();
@@ -153,6 +167,7 @@ export function mountOverview(page) {
     clearInterval(clock);
     clearInterval(faring);
     widths.disconnect();
+    endSearch();
     for (const each of [refresh, recount, repaint, tell, fare]) each.end();
     asOf.close();
     socket.close();
