@@ -7,3 +7,4 @@ class ModuleStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
     """WhiteNoise's storage, which also renames what modules import: browsers would keep it by its old name."""
 
     support_js_module_import_aggregation = True
+    max_post_process_passes = 20  # each may be needed for a module that imports one that imports one ...: Django has 5

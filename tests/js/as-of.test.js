@@ -32,10 +32,11 @@ function pageWithHead() {
   const head = { dataset: {}, querySelector: (asked) => parts[asked.match(/"(\w+)"/)[1]] ?? null };
   const classes = new Set();
   const classList = { toggle: (name, isOn) => (isOn ? classes.add(name) : classes.delete(name)) };
-  const aging = { textContent: "" };
+  const aging = { textContent: "", dataset: { aging: "" } };
+  const kept = { textContent: "", dataset: { aging: "kept" } };
   const lasting = { textContent: "", dataset: { lasts: "995000" } };
-  const querySelectorAll = (asked) => ({ "[data-aging]": [aging], "[data-lasts]": [lasting] })[asked];
-  return { parts, head, classes, aging, lasting, querySelector: () => head, querySelectorAll, body: { classList } };
+  const querySelectorAll = (asked) => ({ "[data-aging]": [aging, kept], "[data-lasts]": [lasting] })[asked];
+  return { parts, head, classes, aging, kept, lasting, querySelector: () => head, querySelectorAll, body: { classList } };
 }
 
 function begin(context, more = {}) {
@@ -52,6 +53,7 @@ test("while the page is live it says beside what is shown that a member has told
 
   asOf.noteLate("1 of 4 members has told nothing for 9 s");
   assert.deepEqual([page.head.dataset.mode, page.aging.textContent], ["live", "1 of 4 members has told nothing for 9 s"]);
+  assert.equal(page.kept.textContent, ""); // a round that is over
 
   asOf.noteLate("");
   assert.equal(page.aging.textContent, "");

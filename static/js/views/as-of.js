@@ -163,9 +163,10 @@ export class AsOf {
     put("age", this.#age(mode));
     if (at !== null) this.#count(at);
     const isOld = (mode === "away" || mode === "stale") && at !== null && !this.#isOpening();
-    const old = isOld ? fill(gettext("as of %(age)s ago"), { age: age(this.now() - at) }) : this.#late;
+    const old = isOld ? fill(gettext("as of %(age)s ago"), { age: age(this.now() - at) }) : "";
     for (const element of this.#page.querySelectorAll("[data-aging]")) {
-      if (element.textContent !== old) element.textContent = old;
+      const words = old || (element.dataset.aging === "kept" ? "" : this.#late); // what is kept of then rests on nobody's word of now
+      if (element.textContent !== words) element.textContent = words;
     }
   }
 
