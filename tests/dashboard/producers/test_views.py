@@ -81,7 +81,7 @@ def test_who_may_see_some_groups_sees_no_producer(viewer: Client) -> None:
     Grant.objects.update(groups="orders-*")
 
     assert viewer.get("/api/v1/producers").status_code == 403
-    assert "No producer reports" in viewer.get("/producers/").content.decode()
+    assert "You may not see the producers of shop" in viewer.get("/producers/").content.decode()
 
 
 def test_a_past_instant_is_said_to_be_one_and_leads_on_and_back(viewer: Client) -> None:
