@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from dashboard.clusters import changing
+from dashboard.clusters.calling import BadName, check_name
 from dashboard.clusters.changing import LONGEST_REASON
 from dashboard.clusters.models import (
     ASIDE,
@@ -34,7 +35,6 @@ from dashboard.clusters.models import (
 )
 from dashboard.common.admin import Addressed, InWords, Observed, Said, in_utc, instant
 from dashboard.common.clock import now_ms
-from dashboard.common.names import LONGEST, MOST_BYTES, known_as
 from dashboard.common.naming.columns import COLUMNS
 from dashboard.common.sayings import in_words
 from rebalance_engine.network.rewriting import split_addresses
@@ -66,20 +66,22 @@ class ClusterForm(forms.ModelForm[Cluster]):
 
         model = Cluster
         fields = ["name", "namesrv", "is_read_only"]
+        widgets = {"name": forms.TextInput(attrs={"size": 40}), "namesrv": forms.TextInput(attrs={"size": 60})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Tell whether it is put aside now."""
+        """Tell whether it is put aside now, and of a new one nothing of a watcher."""
         super().__init__(*args, **kwargs)
         if "is_aside" in self.fields and self.instance.pk:
             self.fields["is_aside"].initial = self.instance.is_aside
+        if "reason" in self.fields and not self.instance.pk:
+            self.fields["reason"].help_text = _("It stands in the audit log.")
 
     def clean_name(self) -> str:
-        """Insist on a name that is known everywhere as it is."""
-        name: str = self.cleaned_data["name"]
-        if known_as(name) != name:
-            words = _("It has %(n)s characters; it may have %(longest)s, and %(bytes)s bytes.")
-            raise ValidationError(words % {"n": len(name), "longest": LONGEST, "bytes": MOST_BYTES})
-        return name
+        """Insist on a name that can stand before each line of its watcher."""
+        try:
+            return check_name(self.cleaned_data["name"])
+        except BadName as error:
+            raise ValidationError(in_words(str(error))) from None
 
     def clean_namesrv(self) -> str:
         """Insist on addresses that can be called."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.urls import path
+from django.urls import path, re_path
 
 from dashboard.live.consumers import STRAIGHT, LiveConsumer
 
@@ -12,6 +12,15 @@ if TYPE_CHECKING:
     from asgiref.typing import ASGI3Application, ASGIReceiveCallable, ASGISendCallable, Scope
 
 websocket_urlpatterns = [path("live/", LiveConsumer.as_asgi(), name="live")]
+
+
+async def nowhere(_scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+    """Refuse a socket at an address where none is: its caller gets 403."""
+    await receive()
+    await send({"type": "websocket.close", "code": 4404, "reason": "there is no socket at this address"})
+
+
+elsewhere = re_path("", nowhere)  # type: ignore[arg-type] # Channels takes what Django takes no view of
 
 
 def with_straight_way(application: ASGI3Application) -> ASGI3Application:

@@ -46,6 +46,7 @@ KEYWORDS: dict[str, tuple[int | tuple[int, str], ...] | None] = {
     "npgettext": ((1, "c"), 2, 3),
 }
 SAYINGS = (
+    "dashboard/clusters/calling.py",
     "dashboard/audit/queries.py",
     "dashboard/clusters/orders.py",
     "dashboard/clusters/recording/routes.py",

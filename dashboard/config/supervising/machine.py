@@ -250,7 +250,7 @@ class Supervisor:
         if status == UNNEEDED:
             record.is_wanted = False
             record.enter(State.GONE, at)
-            yield Say(f"{name} ended: it is needed no more")
+            yield Say(f"{name} is needed no more, and has ended")
             return
         if record.state is State.READY and at - record.since >= STEADY_MS:
             record.failures = 0
@@ -262,7 +262,7 @@ class Supervisor:
     def _removed(self, record: _Record) -> Iterable[Effect]:
         if record.is_wanted:
             record.is_wanted = False
-            yield Say(f"{record.child.name} is wanted no more, and is ended")
+            yield Say(f"{record.child.name} is needed no more, and is ended")
 
     def _stop(self, at: int) -> Iterable[Effect]:
         again = self.is_stopping

@@ -12,8 +12,11 @@ import queue
 import threading
 from dataclasses import dataclass, field
 
+from rebalance_engine.harmless import harmless
+
 MOST_WAITING = 2_000
 MOST_LINE_BYTES = 4_000
+LONGEST_PREFIX = 40
 WIDTH = 12  # a longer name, of a cluster, pushes its own lines
 
 
@@ -45,6 +48,12 @@ def _text(line: bytes) -> str:
     return text + " …" if len(line) > MOST_LINE_BYTES else text
 
 
+def _prefix(who: str) -> str:
+    """Write who says it: a cluster's name may have come from anywhere, and must not pose as another line."""
+    name = harmless(who)
+    return name if len(name) <= LONGEST_PREFIX else f"{name[: LONGEST_PREFIX - 1]}…"
+
+
 class Terminal:
     """Writes lines to a file descriptor, from a thread of its own."""
 
@@ -59,7 +68,7 @@ class Terminal:
         """Write a line, if there is room."""
         if self._left_out and self._put(f"{'evenkeel':<{WIDTH}} | {self._left_out} lines were left out: nobody read"):
             self._left_out = 0
-        if not self._put(f"{who:<{WIDTH}} | {text}"):
+        if not self._put(f"{_prefix(who):<{WIDTH}} | {text}"):
             self._left_out += 1
 
     def _put(self, line: str) -> bool:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
+from dashboard.clusters.calling import BadName, check_name
 from dashboard.config.given import check_all
 from dashboard.config.supervising.bytecode import keep_bytecode
 from dashboard.config.supervising.door import Door
@@ -56,12 +57,16 @@ def run(*, port: int, host: str, namesrv: str | None, cluster: str | None, writa
         raise CannotStart(f"--port {port}; it needs a number from 0 to 65535")
     addresses = _addresses(namesrv)
     try:
+        named = check_name(cluster) if cluster else None
+    except BadName as error:
+        raise CannotStart(f"--cluster: {error}") from None
+    try:
         home = check_all(os.environ).home
         door = Door(home, host, port)
         keep_bytecode(home)
         from dashboard.config.supervising.up import Asked, Up  # noqa: PLC0415 # the port answers before it is loaded
 
-        asked = Asked(host=host, namesrv=addresses, cluster=cluster, is_writable=writable)
+        asked = Asked(host=host, namesrv=addresses, cluster=named, is_writable=writable)
         failure = asyncio.run(Up(home, asked, door).run())
     except (HomeTaken, CannotListen, ImproperlyConfigured) as error:
         raise CannotStart(str(error)) from None

@@ -65,7 +65,8 @@ def test_the_watcher_goes_on_with_what_it_wrote_while_somebody_had_the_form_open
 @pytest.mark.django_db
 def test_a_cluster_is_added_with_a_reason(admin_client: Client) -> None:
     assert post(admin_client, ADD, name="shop", reason="")[0] == 200
-    assert "it may have 400" in post(admin_client, ADD, name="s" * 401)[1]
+    assert "the name has 101 characters; needed are 1 to 100" in post(admin_client, ADD, name="s" * 101)[1]
+    assert "the name has U+000D" in post(admin_client, ADD, name="shop\r\nevenkeel | log in")[1]
 
     assert post(admin_client, ADD, name="shop", namesrv=" a:1 ;b:2")[0] == 302
 

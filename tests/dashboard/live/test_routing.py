@@ -4,11 +4,13 @@ from typing import cast
 
 import pytest
 from asgiref.sync import async_to_sync
-from asgiref.typing import ASGI3Application, ASGIReceiveCallable, ASGISendCallable, Scope
+from asgiref.typing import ASGI3Application, ASGIApplication, ASGIReceiveCallable, ASGISendCallable, Scope
+from channels.routing import URLRouter
+from django.contrib.auth.models import AnonymousUser
 
 from dashboard.clusters.models import Cluster
 from dashboard.live.consumers import STRAIGHT, LiveConsumer
-from dashboard.live.routing import websocket_urlpatterns, with_straight_way
+from dashboard.live.routing import elsewhere, websocket_urlpatterns, with_straight_way
 from dashboard.push.messages import OverviewSnapshot
 from dashboard.push.publish import overview_stream
 from tests.dashboard.persons import person
@@ -44,3 +46,14 @@ def test_messages_go_to_the_server_itself_past_middleware(cluster: Cluster) -> N
 
     assert isinstance(hear(), OverviewSnapshot)
     assert passed == ["websocket.accept"]
+
+
+@pytest.mark.parametrize("path", ["/live/nonsense", "/", "/api/v1/groups"])
+def test_a_socket_at_no_address_is_refused_without_an_error(path: str) -> None:
+    @async_to_sync
+    async def code() -> int | None:
+        router = cast("ASGIApplication", URLRouter([*websocket_urlpatterns, elsewhere]))
+        async with Browser(AnonymousUser(), application=router, path=path) as browser:
+            return browser.code
+
+    assert code() == 4404

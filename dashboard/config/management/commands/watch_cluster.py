@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 from collections.abc import Coroutine, Iterator
 from contextlib import suppress
 
@@ -17,6 +18,7 @@ from dashboard.config.reaching import network_of
 from dashboard.config.supervising.machine import UNNEEDED
 from dashboard.config.watching import watch
 from dashboard.groups.operations import LeaseLost
+from rebalance_engine.harmless import harmless
 
 
 class Command(BaseCommand):
@@ -41,22 +43,21 @@ class Command(BaseCommand):
         try:
             asyncio.run(_until_told(watch(cluster, network, holder_name())))
         except* (Cluster.DoesNotExist, LeaseLost) as ended:
-            raise _ended(cluster, "; ".join(map(str, _each(ended)))) from None
+            self._say_why(cluster, "; ".join(map(str, _each(ended))))
+
+    def _say_why(self, cluster: str, why: str) -> None:
+        """End with a word: one that was deleted or put aside needs no watcher, another's lease is worth a wait."""
+        row = Cluster.objects.filter(name=cluster).first()
+        if row is not None and not row.is_aside:
+            raise CommandError(why)
+        gone = "was put aside" if row is not None else "is not there: it was deleted, or never added"
+        self.stderr.write(f"cluster {harmless(cluster)!r} {gone}; nobody needs to watch it")
+        sys.exit(UNNEEDED)
 
 
 def _each(group: BaseExceptionGroup[Exception]) -> Iterator[BaseException]:
     for each in group.exceptions:
         yield from _each(each) if isinstance(each, BaseExceptionGroup) else (each,)
-
-
-def _ended(cluster: str, why: str) -> CommandError:
-    """Say why nobody may watch: one that was deleted or put aside needs no watcher, another's lease is worth a wait."""
-    row = Cluster.objects.filter(name=cluster).first()
-    if row is None:
-        return CommandError(f"there is no cluster {cluster!r}: it was deleted, or never added", returncode=UNNEEDED)
-    if row.is_aside:
-        return CommandError(f"cluster {cluster!r} was put aside", returncode=UNNEEDED)
-    return CommandError(why)
 
 
 async def _until_told(work: Coroutine[None, None, None]) -> None:

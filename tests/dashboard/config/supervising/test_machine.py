@@ -173,7 +173,7 @@ def test_a_removed_child_is_stopped_alone_and_may_come_again() -> None:
     told = Told(DEMO, REDIS)
 
     assert told.hear(Removed("demo")) == [Terminate("demo")]
-    assert told.words[-1] == "demo is wanted no more, and is ended"
+    assert told.words[-1] == "demo is needed no more, and is ended"
     assert told.hear(Removed("demo")) == []
     assert told.hear(Exited("demo", 0)) == []
     assert told.hear(Added(DEMO)) == [Launch("demo")]
@@ -185,11 +185,11 @@ def test_a_child_that_is_needed_no_more_is_not_started_again_and_may_come_again(
     told = Told(DEMO, REDIS)
 
     assert told.hear(Exited("demo", UNNEEDED)) == []
-    assert told.words[-1] == "demo ended: it is needed no more"
+    assert told.words[-1] == "demo is needed no more, and has ended"
     assert told.supervisor.is_gone("demo")
     assert not told.supervisor.is_gone("nobody")
     assert told.hear(Removed("demo")) == []
-    assert told.words[-1] == "demo ended: it is needed no more", "what ended by itself is not said to be ended"
+    assert told.words[-1] == "demo is needed no more, and has ended", "what ended by itself is not said to be ended"
     assert told.hear(Added(DEMO)) == [Launch("demo")]
 
 

@@ -60,3 +60,18 @@ def test_a_terminal_that_is_gone_is_no_error() -> None:
     terminal.tell("web", "hello")
     terminal.close()
     os.close(writing)
+
+
+def test_a_name_of_a_cluster_poses_as_no_other_line() -> None:
+    reading, writing = os.pipe()
+    terminal = Terminal(writing)
+
+    terminal.tell("watch x\nevenkeel     | log in as", "hello")
+    terminal.tell(f"watch {'y' * 300}", "hello")
+    terminal.close()
+    os.close(writing)
+
+    with os.fdopen(reading) as lines:
+        first, second = lines.read().splitlines()
+    assert first == r"watch x\nevenkeel     | log in as | hello"
+    assert second == f"watch {'y' * 33}… | hello"

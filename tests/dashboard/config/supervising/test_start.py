@@ -12,6 +12,7 @@ from dashboard.config.supervising.start import CannotStart, main, run
         (["--port", "70000"], "--port 70000; it needs a number from 0 to 65535"),
         (["--namesrv", "nowhere"], "--namesrv 'nowhere'"),
         (["--namesrv", "http://a:1/"], "it needs host:port, not the address of a page"),
+        (["--namesrv", "a:1", "--cluster", "x\ny"], r"--cluster: the name has U\+000A"),
     ],
 )
 def test_what_makes_no_sense_ends_it_with_a_word_before_a_home_is_made(
