@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.template.loader import render_to_string
 
 from dashboard.groups.models import Finding
 from tests.dashboard.groups.recording.test_flow import progress
@@ -40,3 +41,11 @@ def test_that_nobody_consumes_is_suspected_confirmed_and_stands_until_somebody_i
     rebalance(141_000)
     fault.refresh_from_db()
     assert fault.cleared_at is not None
+
+
+def test_it_has_the_sign_of_what_nobody_has() -> None:
+    kinds = ("nobody consumes", "orphan queue", "idle consumer")
+
+    nobody, orphan, other = (render_to_string("groups/_sign.html", {"kind": kind}).split() for kind in kinds)
+
+    assert nobody == orphan != other

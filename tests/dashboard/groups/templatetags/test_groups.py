@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from django.template.loader import render_to_string
 from django.test import RequestFactory
 
+from dashboard.config.home import ROOT
 from dashboard.groups.pictured import Load
 from dashboard.groups.templatetags.groups import (
     cause,
     causes_legend,
     dumbbells,
+    lanes_room,
     of_a_kind,
     paged,
     round_state,
@@ -107,3 +110,16 @@ def test_the_map_of_a_broadcasting_group_has_no_marks_of_a_second_owner_or_of_mo
     for words in ("held, should let go", "two owners", "perhaps two owners", "moved"):
         assert words in divided and words not in shared
     assert "held and wanted" in shared
+
+
+def test_the_end_of_an_id_beside_its_load_says_how_many_letters_are_never_cut() -> None:
+    loads = [Load("10.0.0.1@billing-7", 1, 2), Load("10.0.0.1@billing-12", 1, 2)]
+
+    page = render_to_string("groups/_loads.html", {"loads": loads})
+
+    assert re.findall(r'data-end="(\d+)"', page) == ["1", "2"]
+    assert '.id.parted[data-end="12"]' in (ROOT / "static" / "css" / "map.css").read_text()
+
+
+def test_lanes_on_a_phone_have_room_for_their_words_above_the_bars() -> None:
+    assert lanes_room([{}, {}]).count('height="142"') == 1
