@@ -42,7 +42,7 @@ class Bounded:
     """A member had a queue; each end within its bounds. ``at_low`` None: it may have begun any time before.
 
     ``until`` None: it has it still, and told so last at ``told_until``. ``silences``: when it told nothing, and then
-    again.
+    again. ``back_low``: who had it was lost, and may have been back since; at ``until_high`` it had told what it has.
     """
 
     queue: int
@@ -55,6 +55,7 @@ class Bounded:
     until_high: int | None
     told_until: int
     silences: Intervals = ()
+    back_low: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,15 +188,22 @@ def as_possibly_nobodys(orphans: Iterable[Held], spans: Iterable[Bounded]) -> It
 
 
 def as_kept(spans: Sequence[Bounded]) -> Iterator[Held]:
-    """Lengthen spans to what may be; who was lost (no upper bound) may have a queue until it is another one's."""
+    """Lengthen spans to what may be; who was lost may have a queue until it is another one's.
+
+    Or until it was back, and had told what it has; where it was another one's before, it may have it again while it is
+    back and has not told. So a return makes nothing less certain of before.
+    """
     by_queue: dict[int, list[Bounded]] = {}
     for span in sorted(spans, key=lambda each: each.at):
         by_queue.setdefault(span.queue, []).append(span)
     for span in spans:
         held = as_possible(span)
-        if span.until is not None and span.until_high is None:
-            held = replace(held, until=_passed_on(span, span.until, by_queue[span.queue]))
+        if span.until is not None and (span.until_high is None or span.back_low is not None):
+            ends = (_passed_on(span, span.until, by_queue[span.queue]), span.until_high)
+            held = replace(held, until=min((end for end in ends if end is not None), default=None))
         yield held
+        if span.back_low is not None and span.until_high is not None and span.back_low < span.until_high:
+            yield Held(span.queue, span.back_low, span.until_high, span.client)
 
 
 def _passed_on(span: Bounded, lost: int, spans: Sequence[Bounded]) -> int | None:

@@ -15,7 +15,7 @@ from dashboard.common import bulk
 from dashboard.groups.confirming import groups_to_tell, reopen_confirmed
 from dashboard.groups.handoffs import Bounds, Part, Story, pause_of, tell
 from dashboard.groups.leaving import without_absences
-from dashboard.groups.models import Group, Handoff, Holding, Round, RoundCause
+from dashboard.groups.models import BACK_LOW, Group, Handoff, Holding, Round, RoundCause
 from dashboard.groups.pairing import Instant, Span, Way
 from dashboard.groups.recording.held import LATE_MS
 from dashboard.groups.round_facts import fact_of_end, fact_of_opening
@@ -157,12 +157,13 @@ def _told(rows: Sequence[Round]) -> dict[int, list[Story]]:
     if before is not None:
         window &= Q(at__lt=before) | Q(at_low__lt=before) | Q(at_low=None)  # who was seen later may have come before
     columns = ("queue__topic__name", "queue__broker", "queue__queue_id", "member__client_id", "at", "at_low", "at_high")
-    ends = ("until", "until_low", "until_high", "first_pull_at", "member__held_seen_at", "member")
+    ends = ("until", "until_low", "until_high", "first_pull_at", "member__held_seen_at", "member", "back_low")
     silences = silences_of(groups=[rows[0].group_id], since=parts[0].since)
     of_group = Holding.objects.filter(group=rows[0].group_id)
     changed = of_group.filter(window)
     throughout = Q(until=None, at__lt=parts[0].since, queue__in=changed.values("queue"))
-    holdings = of_group.filter(window | throughout).order_by("at", "pk").values_list(*columns, *ends)
+    of_wave = of_group.filter(window | throughout).annotate(back_low=BACK_LOW)
+    holdings = of_wave.order_by("at", "pk").values_list(*columns, *ends)
     spans = (
         Span(
             MessageQueue(topic, broker, number),
@@ -172,8 +173,9 @@ def _told(rows: Sequence[Round]) -> dict[int, list[Story]]:
             pull,
             max(at, seen_at or at),
             silences.get(member, ()),
+            back_low,
         )
-        for topic, broker, number, client, at, low, high, until, *end, pull, seen_at, member in holdings
+        for topic, broker, number, client, at, low, high, until, *end, pull, seen_at, member, back_low in holdings
     )
     told = tell(spans, parts, before=before)
     return {row.number: without_absences(row.group, stories) for row, stories in zip(rows, told, strict=True)}

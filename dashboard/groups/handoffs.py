@@ -15,6 +15,8 @@ from dashboard.groups.bands import EVER, FOREVER, without
 from dashboard.groups.pairing import Instant, Pair, Span, Way, pairs
 from rebalance_engine.model import MessageQueue
 
+Times = tuple[tuple[int, int], ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -40,7 +42,7 @@ class Story:
     unowned: Bounds | None
     overlap: Bounds | None
     way: Way = Way.HANDED
-    others: tuple[tuple[int, int], ...] = ()
+    others: Times = ()
 
     @property
     def is_known(self) -> bool:
@@ -102,7 +104,10 @@ def _without_others(story: Story, spans: Sequence[Span]) -> Story:
     if dropped is None or dropped.high is None:
         return story
     every = (
-        may_have_had(each.since.low, each.since.at, each.until, dropped) for each in spans if each.until is not dropped
+        time
+        for each in spans
+        if each.until is not dropped
+        for time in may_have_had(each.since.low, each.since.at, each.until, dropped, each.back_low)
     )
     others = tuple(sorted(each for each in every if each[1] > dropped.high))
     if not unowned or not unowned.low or taken is None or taken.low is None:
@@ -115,31 +120,39 @@ def _without_others(story: Story, spans: Sequence[Span]) -> Story:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """One member had a queue from ``at`` until ``until`` (None: it has it), or ``until_high`` (None: nobody knows)."""
+    """One member had a queue from ``at`` until ``until`` (None: it has it), or ``until_high`` (None: nobody knows).
+
+    ``back_low``: as ``bands.Bounded`` has it.
+    """
 
     client: str
     at: int
     at_low: int | None
     until: int | None
     until_high: int | None
+    back_low: int | None = None
 
-    def may_have_had(self, dropped: Instant) -> tuple[int, int]:
+    def may_have_had(self, dropped: Instant) -> Times:
         """Say when it may have had a queue that another one let go."""
         end = None if self.until is None else Instant(self.until, None, self.until_high)
-        return may_have_had(self.at_low, self.at, end, dropped)
+        return may_have_had(self.at_low, self.at, end, dropped, self.back_low)
 
 
-def may_have_had(low: int | None, at: int, end: Instant | None, dropped: Instant) -> tuple[int, int]:
-    """Say from when to when somebody may have had a queue that another one let go.
+def may_have_had(low: int | None, at: int, end: Instant | None, dropped: Instant, back_low: int | None) -> Times:
+    """Say when somebody may have had a queue that another one let go.
 
-    Who was lost before that passed it on. Of who has it still this says when he may have come.
+    Who was lost before that passed it on, and may have it again while he is back (``back_low``) and has not told. Of
+    who has it still this says when he may have come.
     """
     since = EVER if low is None else low
     if end is None:
-        return since, at
+        return ((since, at),)
     first = dropped.at if dropped.low is None else dropped.low
-    lost = FOREVER if end.at > first else end.at
-    return since, lost if end.high is None else end.high
+    is_lost = end.high is None or back_low is not None
+    if end.at > first or not is_lost:
+        return ((since, FOREVER if end.high is None else end.high),)
+    again = ((back_low, end.high),) if back_low is not None and end.high is not None and back_low < end.high else ()
+    return ((since, end.at), *again)
 
 
 def _part_of(lost: Span | None, got: Span | None, parts: Sequence[Part]) -> int | None:

@@ -14,7 +14,7 @@ from dashboard.groups.ending import stories_of
 from dashboard.groups.handoffs import Hold, Story, pause_of
 from dashboard.groups.lane import Lane, Within
 from dashboard.groups.leaving import STAYED, End, Left, lefts_of, perhaps_away
-from dashboard.groups.models import Handoff, Holding, Round
+from dashboard.groups.models import BACK_LOW, Handoff, Holding, Round
 from dashboard.groups.owned import MOST_SPANS, began_at, places_of, shares_in, shares_until
 from dashboard.groups.pairing import Instant
 from dashboard.groups.proofs import sure_until_of
@@ -71,8 +71,8 @@ def _told_lanes(round_row: Round, handoffs: list[Handoff], now: int) -> list[Lan
     since = min(each.dropped_at for each in handoffs if each.dropped_at is not None)
     rows = Holding.objects.filter(Q(until=None) | Q(until__gte=since), group=round_row.group_id).order_by("at")
     held: dict[MessageQueue, list[Hold]] = {}
-    for row in rows.select_related("queue__topic", "member")[:MOST_SPANS]:
-        held.setdefault(row.queue.message_queue, []).append(_hold(row))
+    for row in rows.annotate(back_low=BACK_LOW).select_related("queue__topic", "member")[:MOST_SPANS]:
+        held.setdefault(row.queue.message_queue, []).append(_hold(row, row.back_low))
     closed = round_row.closed_at or now
     lefts = lefts_of(round_row, [_drop_of(each) for each in handoffs if each.taken_at is None])
     known = _Known(now, _sure(round_row, now), told_until_of(round_row.group_id), _doubts_since(round_row, [since]))
@@ -116,8 +116,8 @@ def _drop_of(row: Handoff) -> tuple[MessageQueue, int]:
     return _queue_of(row), row.dropped_at or 0
 
 
-def _hold(row: Holding) -> Hold:
-    return Hold(row.member.client_id, row.at, row.at_low, row.until, row.until_high)
+def _hold(row: Holding, back_low: int | None) -> Hold:
+    return Hold(row.member.client_id, row.at, row.at_low, row.until, row.until_high, back_low)
 
 
 def _until(row: Handoff, held: Sequence[Hold], left: Left, known: _Known, closed: int) -> Lane:
@@ -131,7 +131,7 @@ def _until(row: Handoff, held: Sequence[Hold], left: Left, known: _Known, closed
     came = next((hold for hold in later if hold.at >= closed), None)
     let_go = Instant(dropped, row.dropped_low, row.dropped_high)
     others = [hold for hold in held if (hold.client, hold.until) != (row.from_client, dropped)]
-    known = replace(known, doubts=[*known.doubts, *(hold.may_have_had(let_go) for hold in others)])
+    known = replace(known, doubts=[*known.doubts, *(time for hold in others for time in hold.may_have_had(let_go))])
     if left.end is not None and left.end.at <= (known.now if came is None else came.at):
         return _ended(lane, left, left.end, let_go, known)
     low, high = (known.sure, known.now) if came is None else (came.at_low, came.at)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from django.db.models import Count, F, Max, Min, Q, Value
+from django.db.models import Count, Max, Min, Q, Value
 from django.db.models.functions import Coalesce
 
 from dashboard.clusters.silences import is_silent
@@ -18,7 +18,7 @@ from dashboard.groups.doubts import Doubts, certain_steps
 from dashboard.groups.lag import Waiting, waiting_of
 from dashboard.groups.leaving import away_since, disputed
 from dashboard.groups.models import Group, Holding, Member, Round
-from dashboard.groups.owned import BOUNDS, disputes_of, ended_at, orphans_of
+from dashboard.groups.owned import LOST, disputes_of, ended_at, orphans_of, read_spans
 from dashboard.groups.proofs import answered_at_of
 from dashboard.groups.shares import Lasted, Window, shares_of
 from dashboard.groups.silences import doubts_of_each, silences_of, silent_lately, told_until_of_each, with_silences
@@ -268,33 +268,27 @@ def _add_ends_before(found: dict[int, list[Bounded]], since: int) -> None:
     if not late:
         return
     ended = Holding.objects.filter(queue__in={queue for _, queue in late}, group__in={group for group, _ in late})
-    lost = Max("until", filter=Q(until_high=None))
     rows = ended.filter(until__lt=since - BEFORE_MS).values_list("group", "queue")
-    for group, *row in rows.annotate(last=Max("until"), lost=lost, high=Max("until_high"))[:MOST_SPANS]:
+    for group, *row in rows.annotate(last=Max("until"), **LOST)[:MOST_SPANS]:
         if (group, row[0]) in late:
-            found[group].append(ended_at(*row))
+            found[group].extend(ended_at(*row))
 
 
 def _nobodys(groups: Sequence[int], since: int) -> dict[int, list[Bounded]]:
     """Read when the queues were had last that nobody had in the window: who was lost may have them still."""
     there = Q(queue__gone_at=None) | Q(queue__gone_at__gt=since)
     ends = Holding.objects.filter(there, group__in=groups).values_list("group", "queue")
-    lost = Max("until", filter=Q(until_high=None))
-    rows = ends.annotate(last=Max(Coalesce("until", Value(FOREVER))), lost=lost, high=Max("until_high"))
+    rows = ends.annotate(last=Max(Coalesce("until", Value(FOREVER))), **LOST)
     found: dict[int, list[Bounded]] = {}
     for group, *row in rows.filter(last__lt=since - BEFORE_MS)[:MOST_SPANS]:
-        found.setdefault(group, []).append(ended_at(*row))
+        found.setdefault(group, []).extend(ended_at(*row))
     return found
 
 
 def _read(which: Q) -> dict[int, list[Bounded]]:
-    rows = Holding.objects.filter(which).annotate(told=F("member__held_seen_at"))
     found: dict[int, list[Bounded]] = {}
-    for group, told, *span in rows.values_list("group", "told", "queue", "member", *BOUNDS):
-        queue, member, at, low, high, until, until_low, until_high = span
-        told_until = at if told is None else told
-        each = Bounded(queue, member, at, low, high, until, until_low, until_high, told_until)
-        found.setdefault(group, []).append(each)
+    for group, span in read_spans(Holding.objects.filter(which)):
+        found.setdefault(group, []).append(span)
     return found
 
 

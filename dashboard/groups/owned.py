@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from django.db.models import F, Max, OuterRef, Q, Subquery
+from django.db.models import Max, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from dashboard.clusters.models import Queue
 from dashboard.groups.bands import FOREVER, Bounded, Gone, Held, Step, sweep
 from dashboard.groups.ending import low_of, since_of
 from dashboard.groups.leaving import away_since, disputed
-from dashboard.groups.models import Finding, Group, Holding, Round
+from dashboard.groups.models import BACK_LOW, IS_BACK, Finding, Group, Holding, Round
 from dashboard.groups.proofs import sure_until_of
 from dashboard.groups.shares import Share, Window, shares_of
 from dashboard.groups.silences import doubts_of, silences_of, told_until_of, with_silences
@@ -22,6 +22,13 @@ from rebalance_engine.findings import FindingKind
 MOST_SPANS = 60_000
 NOBODYS = (FindingKind.ORPHAN_QUEUE.value, FindingKind.RETRY_UNOWNED.value)
 BOUNDS = ("at", "at_low", "at_high", "until", "until_low", "until_high")
+LOST = {
+    "lost": Max("until", filter=Q(until_high=None)),
+    "high": Max("until_high", filter=~IS_BACK),
+    "back": Max("until", filter=IS_BACK),
+    "back_low": Max(BACK_LOW),
+    "back_high": Max("until_high", filter=IS_BACK),
+}
 
 
 class Bands(NamedTuple):
@@ -165,19 +172,22 @@ def spans_of(group: Group, since: int, until: int, orphans: Iterable[Held] = ())
     """
     of_group = Holding.objects.filter(Q(queue__gone_at=None) | Q(queue__gone_at__gt=since), group=group)
     recent = of_group.filter(Q(until=None) | Q(until__gte=since), may_have_begun(until))
-    rows = recent.annotate(told=F("member__held_seen_at")).values_list("queue_id", "member_id", *BOUNDS, "told")
-    spans = [
-        Bounded(queue, member, at, at_low, at_high, end, end_low, end_high, at if told is None else told)
-        for queue, member, at, at_low, at_high, end, end_low, end_high, told in rows[:MOST_SPANS]
-    ]
+    spans = [span for _, span in read_spans(recent, most=MOST_SPANS)]
     spans = with_silences(spans, silences_of(groups=[group.pk], since=since))
-    lost = Max("until", filter=Q(until_high=None))
     ended = of_group.filter(until__lt=since).values_list("queue_id")
-    lasts = ended.annotate(last=Max("until"), lost=lost, high=Max("until_high"))
-    spans.extend(ended_at(*row) for row in lasts[:MOST_SPANS])
+    lasts = ended.annotate(last=Max("until"), **LOST)
+    spans.extend(end for row in lasts[:MOST_SPANS] for end in ended_at(*row))
     queues = {span.queue for span in spans} | {orphan.queue for orphan in orphans}
     gone = disputed(away_since(clusters=[group.cluster_id], queues=queues, since=since), group)
     return spans, gone, len(spans) < MOST_SPANS
+
+
+def read_spans(rows: QuerySet[Holding], *, most: int | None = None) -> Iterator[tuple[int, Bounded]]:
+    """Read spans of holding, each with the row of its group."""
+    told = Coalesce("member__held_seen_at", "at")
+    columns = ("group_id", "queue_id", "member_id", *BOUNDS, "told", "back_low")
+    for group, *span, back_low in rows.annotate(told=told, back_low=BACK_LOW).values_list(*columns)[:most]:
+        yield group, replace(Bounded(*span), back_low=back_low)
 
 
 def may_have_begun(by: int) -> Q:
@@ -185,13 +195,28 @@ def may_have_begun(by: int) -> Q:
     return Q(at__lte=by) | Q(at_low__lte=by) | Q(at_low=None)
 
 
-def ended_at(queue: int, last: int, lost: int | None, high: int | None) -> Bounded:
-    """Give the end of what is known of a queue's owners: who had it last let go then, or was ``lost``.
+def ended_at(
+    queue: int,
+    last: int,
+    lost: int | None,
+    high: int | None,
+    back: int | None,
+    back_low: int | None,
+    back_high: int | None,
+) -> Iterator[Bounded]:
+    """Give the end of what is known of a queue's owners: who had it last let go then, or was ``lost``, or is ``back``.
 
-    ``high``: when those had let go for certain of whom that is known; who was lost may have had it beyond its end.
+    ``high``: when those had let go for certain of whom that is known; who was lost may have had it beyond its end. Who
+    is back may have it again from ``back_low`` to ``back_high``.
     """
-    most = None if lost == last else max(last, high or last)
-    return Bounded(queue, 0, last, last, last, last, last, most, told_until=last)
+    end = Bounded(queue, 0, last, last, last, last, last, max(last, high or last), told_until=last)
+    if lost == last:
+        yield replace(end, until_high=None)
+        return
+    if back != last:
+        yield end
+    if back_high is not None:
+        yield replace(end, until_high=max(last, back_high), back_low=back_low)
 
 
 def _orphans(group: Group, since: int) -> list[Held]:

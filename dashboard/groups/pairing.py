@@ -26,7 +26,7 @@ class Instant:
 class Span:
     """A member had a queue from ``since`` until ``until``; None: has it still, and said so last at ``told_at``.
 
-    ``silences``: when it said nothing, and then again.
+    ``silences``: when it said nothing, and then again. ``back_low``: as ``bands.Bounded`` has it.
     """
 
     queue: MessageQueue
@@ -36,6 +36,7 @@ class Span:
     first_pull_at: int | None = None
     told_at: int | None = None
     silences: Sequence[tuple[int, int]] = ()
+    back_low: int | None = None
 
     @property
     def certain_until(self) -> int | None:

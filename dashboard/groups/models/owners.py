@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Case, F, Q, When
+from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
 from dashboard.clusters.models import Queue
@@ -22,6 +23,11 @@ from dashboard.groups.models.group import Group
 from dashboard.groups.models.members import Member
 from rebalance_engine.events import DropReason, Origin
 
+OWN_WORD = (Origin.AGENT_REPORT.value, Origin.CLIENT_LOG.value)
+IS_BACK = Q(until_high__gt=F("until")) & ~Q(until_origin__in=OWN_WORD)
+"""Who was lost with a queue has an upper bound of that since it was back, or said good-bye; no word of its end."""
+BACK_LOW = Case(When(IS_BACK, then=Coalesce("member__at_low", "member__at")))
+"""Since when that one may have been back; before a member may have come it had nothing. Else NULL."""
 INSTANTS = ("at_low", "at_high", "until", "until_low", "until_high", "first_pull_at")
 
 

@@ -56,6 +56,26 @@ def test_who_was_lost_without_a_word_may_have_a_queue_until_another_one_has_it()
     assert sweep([lost, at_once], since=0, until=30) == ([Step(25, 30, 1)], [], [])
 
 
+def test_that_a_lost_one_is_back_and_has_it_no_more_makes_nothing_less_certain() -> None:
+    lost, heir = replace(had(1, 0, 10), until_high=None), had(1, 20, 25)
+    back, back_first = (replace(lost, until_high=at, back_low=at - 1) for at in (28, 15))
+
+    assert sweep([lost, heir], since=0, until=30) == ([Step(25, 30, 1)], [Step(10, 20, 1)], [])
+    assert sweep([back, heir], since=0, until=30) == (
+        [Step(25, 27, 1), Step(28, 30, 1)],
+        [Step(10, 20, 1), Step(27, 28, 1)],
+        [],
+    )
+    assert sweep([back], since=0, until=30) == ([Step(28, 30, 1)], [Step(10, 28, 1)], [])
+    assert sweep([back_first, heir], since=0, until=30)[0] == [Step(15, 20, 1), Step(25, 30, 1)]
+
+
+def test_what_a_lost_one_says_that_it_had_until_later_counts() -> None:
+    lost, heir = replace(had(1, 0, 10), until_high=28), had(1, 20, 25)
+
+    assert sweep([lost, heir], since=0, until=30)[0] == [Step(28, 30, 1)]
+
+
 def test_who_was_lost_has_a_queue_no_more_that_somebody_else_was_seen_with_before_that_look() -> None:
     lost = replace(had(1, 0, 10), until_low=4, until_high=None)
     heir = had(1, 8, 25)

@@ -294,6 +294,26 @@ def test_a_return_changes_nothing_that_was_certain_or_seen_before_it(
     assert one.high <= other.high  # it may have been back a while before that was seen
 
 
+@given(holdings(), st.data())
+def test_that_somebody_is_back_who_was_lost_makes_nothing_of_before_less_certain(
+    spans: list[Bounded], data: st.DataObject
+) -> None:
+    ended = [(each, each.until) for each in spans if each.until is not None]
+    assume(ended)
+    who, lost_at = data.draw(st.sampled_from(ended))
+    low, high = sorted(data.draw(st.tuples(*[st.integers(lost_at, END)] * 2)))
+    before = [Window(0, low, 1, low)]
+    others = [each for each in spans if each is not who]
+    lost, back = replace(who, until_high=None), replace(who, until_high=high, back_low=low)
+
+    [then], [later] = (shares_of([*others, each], before, until=END) for each in (lost, back))
+
+    one, other = (found.get(7, Share(Lasted(), Lasted())) for found in (then, later))
+    assert one.unowned.low <= other.unowned.low
+    assert (one.unowned.seen, one.unowned.high) == (other.unowned.seen, other.unowned.high)
+    assert one.overlap == other.overlap
+
+
 def test_what_is_silent_from_its_first_look_on_was_its_own_then() -> None:
     silent = Bounded(7, 1, 0, 0, 0, 10, 0, 10, 0, silences=[(0, 30)])
     later = Bounded(7, 2, 20, 15, 20, None, None, None, END)
