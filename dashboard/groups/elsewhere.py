@@ -16,8 +16,8 @@ from django.utils.translation import ngettext
 from dashboard.groups.bands import FOREVER
 from dashboard.groups.lasting import lasting_handoffs
 from dashboard.groups.models import Group, Handoff, Round
-from dashboard.groups.owned import MOST_SPANS, places_of
-from dashboard.groups.shares import Lasted, Share
+from dashboard.groups.owned import MOST_SPANS, places_of, windows_of
+from dashboard.groups.shares import Lasted, Share, Window
 
 Place = tuple[str, str, int]
 MOST_TOLD = 5  # rounds that a paragraph names
@@ -51,6 +51,10 @@ def own_of(*, row: Round, shares: Mapping[int, Share], here: Collection[Place], 
     gaps = [pk for pk, share in shares.items() if share.unowned.high] if row.number > 1 else ()
     places = {pk: place for pk, place in places_of(gaps).items() if place not in here}
     told = told_elsewhere(row=row, places=places, now=now)
+    rest = {pk: shares[pk] for pk in places.keys() - told.keys()}
+    if rest:
+        windows = windows_of(group=row.group, first=row.number - NEAR, last=row.number, now=now)
+        told |= begun_before(rest, row.number, windows)
     own = {pk: replace(share, unowned=NOTHING, is_older=False) if pk in told else share for pk, share in shares.items()}
     return Own(own, sorted(set(told.values())), len(told))
 
@@ -77,6 +81,22 @@ def told_elsewhere(*, row: Round, places: Mapping[int, Place], now: int) -> dict
     within = time_of(row, now)
     told = {pk: told_by(found.get(place, ()), row.number, within) for pk, place in places.items()}
     return {pk: number for pk, number in told.items() if number is not None}
+
+
+def begun_before(shares: Mapping[int, Share], number: int, windows: Mapping[int, Window]) -> dict[int, int]:
+    """Say of queues of a round which earlier one tells how long nobody had them, though no handoff of that does.
+
+    There its own member let it go, who took it again in this one. That nobody ever had a queue each round tells.
+    """
+    found: dict[int, int] = {}
+    for pk, share in shares.items():
+        begin = max((low for low, _ in share.times.perhaps_nobody), default=None)
+        if begin is None or share.is_unheld or number not in windows or begin >= windows[number].since:
+            continue
+        earlier = next((each for each, window in windows.items() if each < number and window.has(begin)), None)
+        if earlier is not None:
+            found[pk] = earlier
+    return found
 
 
 def time_of(row: Round, now: int) -> tuple[int, int]:

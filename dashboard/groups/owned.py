@@ -61,7 +61,7 @@ def shares_by_round(
     *, group: Group, first: int, last: int, now: int, once: bool = False
 ) -> tuple[dict[int, dict[int, Share]], bool]:
     """Give the same by round, and whether all spans were read; ``once``: to add up, nothing is told by two rounds."""
-    windows = _windows_of(group, first, last, now, once=once)
+    windows = windows_of(group=group, first=first, last=last, now=now, once=once)
     if not windows:
         return {}, True
     known = _known(group, min(window.since for window in windows.values()), now)
@@ -72,11 +72,11 @@ def shares_both_ways(
     *, group: Group, first: int, last: int, now: int
 ) -> tuple[dict[int, dict[int, Share]], dict[int, dict[int, Share]], bool]:
     """Give the same ``once``, and as each round tells it, of one reading."""
-    windows = _windows_of(group, first, last, now, once=False)
+    windows = windows_of(group=group, first=first, last=last, now=now)
     if not windows:
         return {}, {}, True
     known = _known(group, min(window.since for window in windows.values()), now)
-    single = known.by_round(_windows_of(group, first, last, now, once=True), until=now, once=True)
+    single = known.by_round(windows_of(group=group, first=first, last=last, now=now, once=True), until=now, once=True)
     return single, known.by_round(windows, until=now), known.is_whole
 
 
@@ -269,7 +269,7 @@ def _begins_of(seen: Collection[tuple[int, int]]) -> dict[tuple[int, int], int]:
     return found
 
 
-def _windows_of(group: Group, first: int, last: int, now: int, *, once: bool) -> dict[int, Window]:
+def windows_of(*, group: Group, first: int, last: int, now: int, once: bool = False) -> dict[int, Window]:
     """Give the time of each of these rounds alone; of a broadcasting group none: nobody hands anything over."""
     if group.model == "BROADCASTING":
         return {}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from dashboard.groups.elsewhere import LetGo, Place, time_of, told_by
+from dashboard.groups.elsewhere import NEAR, LetGo, Place, begun_before, time_of, told_by
 from dashboard.groups.models import Group, Round
-from dashboard.groups.owned import places_of, shares_both_ways
+from dashboard.groups.owned import places_of, shares_both_ways, windows_of
 from dashboard.groups.shares import Share
 from dashboard.pauses.costs import Between, Told, Unmoved
 
@@ -33,14 +33,16 @@ def unmoved_in(
     if counted:
         counted = dict.fromkeys(_gaps(rounds, every, only_certain=True)) | counted
     places = _places(counted)
-    windows = {row.number: time_of(row, now) for row in rounds}
+    times = {row.number: time_of(row, now) for row in rounds}
+    windows = windows_of(group=group, first=first - NEAR, last=last, now=now) if counted else {}
+    again = {number: begun_before(every.get(number, {}), number, windows) for number, _ in counted}
     found: dict[int, list[Unmoved]] = {}
     for (number, pk), share in counted.items():
         place = places.get(pk)
         whole = every[number][pk].unowned.low if pk in every.get(number, ()) else 0
-        if place is None or (number, name_of(place)) in own:
+        if place is None or (number, name_of(place)) in own or pk in again[number]:
             continue
-        if told_by(let.get(place, ()), number, windows[number]) is None:
+        if told_by(let.get(place, ()), number, times[number]) is None:
             unowned = Between(0) if share is None else _between(share)
             found.setdefault(number, []).append(Unmoved(name_of(place), unowned, whole))
     return found, is_whole

@@ -88,3 +88,47 @@ def test_it_is_another_rounds_where_that_one_let_it_go_and_nobody_had_taken_it(
     let_go: tuple[int, int, int], told: int | None
 ) -> None:
     assert told_by([LetGo(*let_go)], 3, (5_000, 6_000)) == told
+
+
+@pytest.fixture
+def back_and_forth(cluster: Cluster) -> Group:
+    """A lets queue 1 go as C joins, and takes it again as C goes, which supersedes the first round."""
+    group = settle()
+    assert group.cluster_id == cluster.pk
+    told(joined("C", 5_000, low=4_900), *seen("C", 5_000)[1:], listed(5_000, "A", "B", "C"), held("C", 5_100, []))
+    had({"A": [0, 1], "B": [2, 3], "C": []}, at=5_900)
+    had({"A": [0], "B": [2, 3], "C": []}, at=6_000)
+    had({"A": [0], "B": [2, 3], "C": []}, at=9_990)
+    told(left("C", 10_000, GONE), at=10_000)
+    had({"A": [0], "B": [2, 3]}, at=10_000)
+    had({"A": [0], "B": [2, 3]}, at=11_900)
+    had({"A": [0, 1], "B": [2, 3]}, at=12_000)
+    return group
+
+
+def had(have: dict[str, list[int]], at: int) -> None:
+    told(listed(at, *have), *(held(client, at, own) for client, own in have.items()), at=at)
+    turn(at + 10)
+    tell_ended(group=Group.objects.get().pk, now=T0 + at + 20)
+
+
+def test_what_its_own_member_took_again_in_a_later_round_is_told_by_the_one_in_which_it_let_go(
+    back_and_forth: Group, admin_client: Client
+) -> None:
+    first, second = (
+        admin_client.get(f"/api/v1/groups/{back_and_forth.pk}/rounds/{number}").json() for number in (1, 2)
+    )
+
+    assert first["longest_unowned"] == {"low": 5_890, "high": 6_100}
+    assert (second["longest_unowned"], second["unowned_queues"]) == (None, 0)
+    assert "1 queue had no owner since an earlier round, which tells for how long: 1." in second["sentence"]
+    assert [row["queue_id"] for row in first["beyond"]] == [1]
+    assert second["beyond"] == []
+
+
+def test_pauses_say_of_it_what_the_rounds_say(back_and_forth: Group) -> None:
+    first, second = (each.cost for each in pauses_of(group=back_and_forth, since=T0, now=NOW).rounds)
+
+    assert first is not None and second is not None
+    assert (first.unowned.low, first.longest.low) == (5_890, 5_890)
+    assert (second.unowned, second.longest, second.paused) == (NONE, Between(0, 0), NONE)
