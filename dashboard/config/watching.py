@@ -195,7 +195,8 @@ class _Watch:
             health = _told_of(watcher, is_stored=self._writer.is_idle)
             health |= {"at": self._clock.now(), "queued": self._writer.queued}
             try:
-                await self._threads.look(partial(store_health, row.pk, self._epoch, health))
+                store = partial(store_health, row.pk, self._epoch, health, watched_at=self._stored_until(watcher))
+                await self._threads.look(store)
             except DatabaseError as error:
                 logger.warning("the watcher's health cannot be stored for the moment: %s", error)
             await self._see_off(watcher, health.get("lists_at"))
@@ -207,12 +208,15 @@ class _Watch:
         """Tell whoever looks at a group that its cluster answers, and start what Redis kept back."""
         while True:
             try:
-                await self._threads.tell(
-                    partial(_tell_viewers, row.pk, self._viewed, watcher.memory.silences.answered_at)
-                )
+                await self._threads.tell(partial(_tell_viewers, row.pk, self._viewed, self._stored_until(watcher)))
             except DatabaseError as error:
                 logger.warning("whom to tell that the cluster answers cannot be read for the moment: %s", error)
             await asyncio.sleep(HEALTH_EVERY_S)
+
+    def _stored_until(self, watcher: Watcher) -> int | None:
+        """Say up to which of its answers all that the cluster told is stored; None: it never answered."""
+        answered_at = watcher.memory.silences.answered_at
+        return None if answered_at is None else self._writer.stored_until(answered_at)
 
     async def _see_off(self, watcher: Watcher, lists_at: object) -> None:
         """State that those left whom reports alone made known, and whom no broker lists."""
@@ -345,28 +349,28 @@ async def finish(order: int, *, epoch: int, done: Done, in_thread: InThread[bool
     return False
 
 
-def store_health(cluster: int, epoch: int, columns: dict[str, object]) -> bool:
+def store_health(cluster: int, epoch: int, columns: dict[str, object], *, watched_at: int | None) -> bool:
     """Store how the watcher of a lease is doing; False, and nothing, where another one has it.
 
-    How fresh its facts are counts from the last answer, not from the last question.
+    How fresh its facts are counts from the last answer of which all is stored, ``watched_at``, not from a question.
     """
     with transaction.atomic():
         held = Cluster.objects.filter(pk=cluster, lease_epoch=epoch)
         if held.select_for_update(no_key=True).first() is None:
             return False
         Watch.objects.update_or_create(cluster_id=cluster, defaults={**columns, "epoch": epoch})
-        if columns["answered_at"] is not None:
-            held.update(watched_at=columns["answered_at"])
+        if watched_at is not None:
+            held.update(watched_at=watched_at)
     return True
 
 
-def _tell_viewers(cluster: int, names: frozenset[str], answered_at: int | None) -> None:
-    """Tell whoever looks at a group that its watcher is at work, whatever it found; and start what Redis kept back."""
+def _tell_viewers(cluster: int, names: frozenset[str], watched_at: int | None) -> None:
+    """Tell whoever looks at a group until when all that was found is stored; and start what Redis kept back."""
     start_owed()
-    if not names or answered_at is None:
+    if not names or watched_at is None:
         return
     try:
-        pulse_answers(cluster=cluster, names=names, watched_at=answered_at, now=now_ms())
+        pulse_answers(cluster=cluster, names=names, watched_at=watched_at, now=now_ms())
     except (RedisError, OSError) as error:
         logger.warning("nobody can be told that the cluster answers: %s", error)
 

@@ -47,10 +47,11 @@ def pulse_looks(*, cluster: int, facts: Sequence[Fact], now: int) -> int:
 
 
 def pulse_answers(*, cluster: int, names: Collection[str], watched_at: int, now: int) -> int:
-    """Tell the sockets of groups that somebody looks at when their cluster answered last; give how many groups.
+    """Tell the sockets of groups that somebody looks at until when their cluster's answers are stored; give how many.
 
     Args:
         names: those groups, as the watcher knows them.
+        watched_at: the last answer up to which all that was told is stored.
     """
     groups = list(Group.objects.filter(cluster=cluster, name__in=map(known_as, names)).values_list("pk", flat=True))
     for pk in groups:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -72,12 +73,16 @@ class Writer:
     def __init__(self, *, cluster: str, epoch: int, in_thread: InThread[int], now: Callable[[], int]) -> None:
         self._cluster, self._epoch, self._in_thread, self._now = cluster, epoch, in_thread, now
         self._queue: asyncio.Queue[list[Fact]] = asyncio.Queue(MOST_BATCHES)
-        self._is_storing = False
+        self._taken_at: deque[int] = deque()  # of each batch that is not stored yet, oldest first
 
     @property
     def is_idle(self) -> bool:
         """Whether everything that was taken is stored."""
-        return self._queue.empty() and not self._is_storing
+        return not self._taken_at
+
+    def stored_until(self, at: int) -> int:
+        """Say until when everything that was taken is stored, up to an instant: what is shown is of no later time."""
+        return min(at, self._taken_at[0]) if self._taken_at else at
 
     @property
     def queued(self) -> int:
@@ -87,6 +92,7 @@ class Writer:
     async def put(self, facts: list[Fact]) -> None:
         """Take facts; waits while too many wait already."""
         await self._queue.put(facts)
+        self._taken_at.append(self._now())
 
     async def run(self) -> None:
         """Store what comes, until it is cancelled.
@@ -95,25 +101,27 @@ class Writer:
             LeaseLost: another watcher has the cluster.
         """
         while True:
-            await self._store(await self._batch())
+            await self._store_next()
 
     async def drain(self) -> None:
         """Store what waits still."""
         while not self._queue.empty():
-            await self._store(await self._batch())
+            await self._store_next()
 
-    async def _batch(self) -> list[Fact]:
-        batch = list(await self._queue.get())
-        while len(batch) < MOST_FACTS and not self._queue.empty():
-            batch += self._queue.get_nowait()
-        return batch
+    async def _store_next(self) -> None:
+        batches = [await self._queue.get()]
+        while sum(map(len, batches)) < MOST_FACTS and not self._queue.empty():
+            batches.append(self._queue.get_nowait())
+        await self._store([fact for batch in batches for fact in batch])
+        for _batch in batches:
+            self._taken_at.popleft()
 
     async def _store(self, facts: list[Fact]) -> None:
         """Store a batch; a database that does not answer is tried again, so that no fact is lost.
 
         What it refuses is tried once more, since another process may have written the same row first.
         """
-        pause_s, self._is_storing, is_refused = RETRY_S[0], True, False
+        pause_s, is_refused = RETRY_S[0], False
         while True:
             try:
                 await self._in_thread(lambda: self._record(facts))
@@ -130,7 +138,6 @@ class Writer:
                 break
             else:
                 break
-        self._is_storing = False
 
     async def _store_each(self, facts: list[Fact], error: Exception) -> None:
         """One of these facts cannot be stored: leave that one out."""

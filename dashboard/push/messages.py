@@ -268,8 +268,9 @@ class Seen:
 class Pulse:
     """When members were last looked at: no step, not kept. ``seq`` is the newest step, for whoever missed it.
 
-    ``watched_at`` is when anything of the cluster answered its watcher last; null is never. ``behind`` are the groups
-    of the stream of which something changed that no rebalance has seen yet, by number; null says nothing about them.
+    ``watched_at`` is when anything of the cluster answered its watcher last, up to which all is stored that it told;
+    null is never. ``behind`` are the groups of the stream of which something changed that no rebalance has seen yet, by
+    number; null says nothing about them.
     """
 
     v: Version

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from django.db import OperationalError
 from pytest_django import Settings
 from redis import Redis
 
@@ -24,6 +25,7 @@ from dashboard.groups.models import Group, Holding, Member, RoundCause
 from dashboard.groups.operations import LeaseLost, record
 from dashboard.groups.vanished import Quiet
 from dashboard.groups.viewing import note_viewed
+from dashboard.groups.watching import Writer
 from rebalance_engine.embedded.cluster import Cluster as Embedded
 from rebalance_engine.events import EXACT, Fact, MemberJoined, Origin, QueueTaken, Source
 from rebalance_engine.model import MessageQueue
@@ -250,6 +252,41 @@ def test_lists_and_routes_that_an_earlier_watcher_was_told_are_not_unknown_to_th
 
 
 @on_a_loop
+async def test_a_group_is_told_to_be_watched_up_to_what_could_be_stored_of_it(
+    redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database is locked for whoever writes, and all answer: nobody is told that what is shown is of now."""
+    told: list[int] = []
+    is_locked, is_tried = threading.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def storing(writer: Writer, facts: list[Fact]) -> int:
+        if is_locked.is_set():
+            loop.call_soon_threadsafe(is_tried.set)
+            raise OperationalError("database is locked")
+        return record_of(writer, facts)
+
+    record_of = Writer._record
+    monkeypatch.setattr(Writer, "_record", storing)
+    monkeypatch.setattr(watching, "HEALTH_EVERY_S", 0.1)
+    monkeypatch.setattr(watching, "pulse_answers", lambda *, watched_at, **_: told.append(watched_at))
+    async with cluster(orders=4) as east, rows() as looked, consumer(east, "A"), asyncio.timeout(60):
+        await added(looked, east, redis)
+        async with watched():
+            await looked.until(lambda: held_by("127.0.0.1@A") == 4 and bool(told))
+            is_locked.set()
+            async with consumer(east, "B"):
+                await is_tried.wait()
+                locked_at, told_before = now_ms(), len(told)
+                await looked.until(lambda: len(told) > told_before + 15)
+                late = told[-1]
+                is_locked.clear()
+                await looked.until(lambda: held_by("127.0.0.1@B") == 2 and told[-1] > locked_at)
+
+    assert late <= locked_at
+
+
+@on_a_loop
 async def test_a_broker_that_is_down_leaves_members_unknown_not_gone(redis: Redis) -> None:
     async with cluster(orders=4) as east, rows() as looked, consumer(east, "A"):
         await added(looked, east, redis)
@@ -390,8 +427,8 @@ def test_a_watcher_whose_lease_is_another_ones_overwrites_nothing_that_is_told_o
     told: dict[str, object] = {"at": at + 21_000, "answered_at": at + 20_900, "lists_at": at + 20_800}
     late: dict[str, object] = {"at": at + 21_500, "answered_at": at + 2_000, "lists_at": at + 1_000}
 
-    assert watching.store_health(cluster_row.pk, second or 0, told)
-    assert not watching.store_health(cluster_row.pk, first or 0, late)
+    assert watching.store_health(cluster_row.pk, second or 0, told, watched_at=at + 20_900)
+    assert not watching.store_health(cluster_row.pk, first or 0, late, watched_at=at + 2_000)
 
     assert Watch.objects.values("at", "epoch", "answered_at", "lists_at").get() == {**told, "epoch": second}
     assert Cluster.objects.get().watched_at == at + 20_900

@@ -38,9 +38,11 @@ class Thread:
     def __init__(self, *failures: Exception) -> None:
         self.failures = list(failures)
         self.calls = 0
+        self.before: Callable[[], None] = lambda: None
 
     async def __call__(self, function: Callable[[], int]) -> int:
         self.calls += 1
+        self.before()
         if self.failures:
             raise self.failures.pop(0)
         await asyncio.sleep(0)
@@ -50,8 +52,14 @@ class Thread:
 class Stored(Writer):
     """A writer that keeps what it would store."""
 
-    def __init__(self, thread: Thread, broken: frozenset[Fact] = frozenset(), refusal: Exception | None = None) -> None:
-        super().__init__(cluster="shop", epoch=1, in_thread=thread, now=lambda: T0)
+    def __init__(
+        self,
+        thread: Thread,
+        broken: frozenset[Fact] = frozenset(),
+        refusal: Exception | None = None,
+        now: Callable[[], int] = lambda: T0,
+    ) -> None:
+        super().__init__(cluster="shop", epoch=1, in_thread=thread, now=now)
         self.batches: list[list[Fact]] = []
         self.broken = broken
         self.refusal = refusal or ValueError("no database takes that")
@@ -85,6 +93,23 @@ def test_a_database_that_does_not_answer_loses_no_fact(monkeypatch: pytest.Monke
         return writer.batches, thread.calls
 
     assert asyncio.run(run()) == ([[joined("A", 1)]], 3)
+
+
+def test_what_waits_to_be_stored_holds_back_until_when_all_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dashboard.groups.watching.RETRY_S", (0.001, 0.002))
+
+    async def run() -> list[tuple[int, bool]]:
+        times = iter([T0 + 5, T0 + 6])
+        thread = Thread(OperationalError("locked"))
+        writer = Stored(thread, now=lambda: next(times))
+        seen = [(writer.stored_until(T0 + 9), writer.is_idle)]
+        await writer.put([joined("A", 5)])
+        thread.before = lambda: seen.append((writer.stored_until(T0 + 9), writer.is_idle))
+        await writer.put([joined("B", 6)])
+        await writer.drain()
+        return [*seen, (writer.stored_until(T0 + 9), writer.is_idle)]
+
+    assert asyncio.run(run()) == [(T0 + 9, True), (T0 + 5, False), (T0 + 5, False), (T0 + 9, True)]
 
 
 class BeyondLimits(Exception):
