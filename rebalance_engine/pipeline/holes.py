@@ -102,18 +102,17 @@ def _proved(silent: DataFrame, lasting: DataFrame, events: DataFrame) -> DataFra
     return signs.where((F.col("had") & F.col("has")) | F.col("kept") | F.col("let_go")).select(*HOLE)
 
 
-def table_of(spans: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
-    """Give the holes as ``HOLES``."""
-    told = holes_of(spans, events, life).withColumnsRenamed(
-        {"hole_ms": "at_ms", "heard_ms": "until_ms", "client_id": "client"}
-    )
+def table_of(holes: DataFrame) -> DataFrame:
+    """Give what :func:`holes_of` found as ``HOLES``."""
+    told = holes.withColumnsRenamed({"hole_ms": "at_ms", "heard_ms": "until_ms", "client_id": "client"})
     return shaped(told.withColumn("day", day_of(F.col("at_ms"))), HOLES)
 
 
-def clues_of_holes(spans: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
-    """Give them as clues of groups, ``hole``, from ``at_ms`` until ``number``."""
+def clues_of_holes(holes: DataFrame, spans: DataFrame) -> DataFrame:
+    """Give those of members that have any of the spans as clues of groups, ``hole``, ``at_ms`` until ``number``."""
+    members = spans.select(*MEMBER).distinct()
     times = F.col("hole_ms").alias("at_ms"), F.col("heard_ms").alias("number")
-    return holes_of(spans, events, life).select(
+    return holes.join(members, on=MEMBER, how="left_semi").select(
         "cluster", "group", F.lit("hole").alias("what"), "process", "client_id", *times
     )
 

@@ -269,7 +269,10 @@ def _publish_stories(store: Store, asked: Asked, all_events: DataFrame, life: Da
     spans, changes = store.read("spans", SPANS), store.read("changes", EVENTS)
     mine = models.with_owners(spans.where(F.col("cluster") == asked.cluster), all_events)
     _publish(store, asked, told, "clocks", hostclocks.clocks_of(all_events, changes))
-    clues = computed_once(stories.clues_of(all_events, changes, mine, life, store.read("clocks", schemas.CLOCKS)))
+    lacking = computed_once(holes.holes_of(spans, all_events, life))
+    _publish(store, asked, told, "holes", holes.table_of(lacking))
+    differing = store.read("clocks", schemas.CLOCKS)
+    clues = computed_once(stories.clues_of(all_events, changes, mine, life, differing, lacking))
     inputs = computed_once(stories.inputs_of(mine, clues))
     known = store.read("inputs", schemas.INPUTS).where(F.col("cluster") == asked.cluster)
     before = _checksums(known) if all(map(store.is_whole, STORIES)) else {}
@@ -313,7 +316,6 @@ def _publish_measures(store: Store, asked: Asked, all_events: DataFrame, life: D
     _publish(store, asked, told, "doubles", doubles.doubles_of(tables["stretches"], spans))
     changes = store.read("changes", EVENTS)
     _publish(store, asked, told, "mixed", mixed.mixed_of(changes, spans))
-    _publish(store, asked, told, "holes", holes.table_of(spans, all_events, life))
     _publish(store, asked, told, "gaps", gaps.gaps_of(all_events, life))
 
 

@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial, reduce
 from pathlib import Path
 
 import pyarrow as pa  # type: ignore[import-untyped] # pyarrow has no types
@@ -30,8 +31,8 @@ from rebalance_engine.pipeline.clues import (
 )
 from rebalance_engine.pipeline.disputes import Dispute, disputes_of, with_disputed
 from rebalance_engine.pipeline.handoffs import handoffs_of
-from rebalance_engine.pipeline.holes import clues_of_holes
-from rebalance_engine.pipeline.keeping import hash_of
+from rebalance_engine.pipeline.holes import clues_of_holes, holes_of
+from rebalance_engine.pipeline.keeping import computed_once, hash_of
 from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.loads import DAY_MS, GroupLoad, Presence, loads_of
 from rebalance_engine.pipeline.logends import input_ends_of, latest_end, log_begins_of, log_ends_of
@@ -61,6 +62,7 @@ from rebalance_engine.pipeline.unheard import (
 from rebalance_engine.pipeline.vanished import quiet_of, unsure_of, vanished
 
 QUEUE_CLUES = ("lock refused", "pull refused", "first pull", "start offset", "pull ended", "persisted", "uncommitted")
+CLUE = ("cluster", "group", "what", "at_ms", "process", "topic", "broker", "queue_id", "client_id", "number", "number2")
 TOLD_BY = (
     "stories",
     "sorting",
@@ -83,7 +85,12 @@ TOLD_BY = (
 
 
 def clues_of(
-    events: DataFrame, changes: DataFrame, spans: DataFrame, life: DataFrame, clocks: DataFrame | None = None
+    events: DataFrame,
+    changes: DataFrame,
+    spans: DataFrame,
+    life: DataFrame,
+    clocks: DataFrame | None = None,
+    holes: DataFrame | None = None,
 ) -> DataFrame:
     """Choose the lines that a group's story needs; of the offsets persisted every 5 s those beside a change.
 
@@ -94,6 +101,7 @@ def clues_of(
         spans: as ``SPANS``.
         life: of :func:`rebalance_engine.pipeline.events.signs_of_life`.
         clocks: as ``CLOCKS``; without it all are taken to agree.
+        holes: of :func:`rebalance_engine.pipeline.holes.holes_of`, of these spans and more; without it they are found.
     """
     members = spans.select("cluster", "process", "group").dropDuplicates()
     alone = alone_in_folder(changes)
@@ -109,35 +117,31 @@ def clues_of(
         "what", F.when(F.col("what") == "consumer starting", "consumer started").otherwise(F.col("what"))
     )
     popped = events.where(F.col("what").isin(*POPS) & F.col("group").isNotNull()).withColumn("what", F.lit("popped"))
-    columns = ["cluster", "group", "what", "at_ms", "process", "topic", "broker", "queue_id", "client_id", "number",
-               "number2"]  # fmt: skip
-    chosen = of_queue.select(*columns)
-    signs = _signs(events, own)
-    backs = backs_of(events, spans)
-    for more in (
+    whole = (
+        of_queue,
         _heard(with_names(by_group, events), events, spans),
         own,
-        signs,
+        _signs(events, own),
         changed,
         popped,
-        backs,
+        backs_of(events, spans),
         beside_changes(events, members, alone),
-    ):
-        chosen = chosen.unionByName(more.select(*columns))
+    )
     ownerless = models_of(events).select("cluster", "group", F.lit("ownerless").alias("what"), F.lit(0).alias("at_ms"))
-    for more in (
+    others = (
         route_clues(events, spans),
         counts_of(events, spans),
         covers_of(events, life),
         input_ends_of(events, spans, life),
         log_ends_of(events, changes, spans, life),
         log_begins_of(changes, spans, life),
-        clues_of_holes(spans, events, life),
+        clues_of_holes(holes_of(spans, events, life) if holes is None else holes, spans),
         ownerless.distinct(),
         *(() if clocks is None else (clocks_of_groups(clocks, spans),)),
-    ):
-        chosen = chosen.unionByName(more, allowMissingColumns=True)
-    return chosen
+    )
+    # Each by itself: of one plan for all, Spark plans what is left anew whenever a part of it is done.
+    parts = [computed_once(part) for part in (*(part.select(*CLUE) for part in whole), *others)]
+    return reduce(partial(DataFrame.unionByName, allowMissingColumns=True), parts)
 
 
 def _heard(said: DataFrame, events: DataFrame, spans: DataFrame) -> DataFrame:

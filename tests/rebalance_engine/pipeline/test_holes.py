@@ -4,7 +4,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from rebalance_engine.pipeline.events import signs_of_life
-from rebalance_engine.pipeline.holes import clues_of_holes, table_of
+from rebalance_engine.pipeline.holes import clues_of_holes, holes_of, table_of
 from tests.rebalance_engine.pipeline.frames import (
     MIDNIGHT_MS,
     QUEUE,
@@ -49,11 +49,13 @@ def test_what_a_member_takes_and_lets_go_in_a_hole_of_its_log_lies_between_the_h
         (row["queue_id"], *(None if row[name] is None else (row[name] - MIDNIGHT_MS) / 1_000 for name in names))
         for row in spans.where("client_id = 'A'").collect()
     ) == [(0, None, 1, None, 56), (1, None, 1, 17.1, 32), (2, 17.1, 51, None, 56), (3, None, 1, None, 17)]
-    (hole,) = table_of(spans, said, life).collect()
+    found = holes_of(spans, said, life)
+    (hole,) = table_of(found).collect()
     assert (hole["group"], hole["host"], hole["client"], hole["day"]) == ("g", "web1", "A", "2026-11-21")
     assert (hole["at_ms"] - MIDNIGHT_MS, hole["until_ms"] - MIDNIGHT_MS) == (17_100, 51_000)
-    (clue,) = clues_of_holes(spans, said, life).collect()
+    (clue,) = clues_of_holes(found, spans).collect()
     assert (clue["what"], clue["at_ms"], clue["number"]) == ("hole", hole["at_ms"], hole["until_ms"])
+    assert clues_of_holes(found, spans.where("client_id = 'B'")).isEmpty()
 
 
 def test_every_hole_of_a_log_is_found_also_where_its_member_has_others_behind_it(
@@ -69,7 +71,8 @@ def test_every_hole_of_a_log_is_found_also_where_its_member_has_others_behind_it
         (tmp_path / client / "a.log").write_text("".join(java5(at, line) for at, line in lines))
     spans = read_holds(spark, tmp_path).localCheckpoint()
 
-    found = table_of(spans, read_events(spark, tmp_path), signs_of_life(read_lines(spark, tmp_path), no_zones(spark)))
+    life = signs_of_life(read_lines(spark, tmp_path), no_zones(spark))
+    found = table_of(holes_of(spans, read_events(spark, tmp_path), life))
 
     holes = [(row["client"], *((row[name] - MIDNIGHT_MS) / 1_000 for name in ("at_ms", "until_ms")))
              for row in found.collect()]  # fmt: skip
