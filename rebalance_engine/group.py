@@ -41,7 +41,8 @@ class GroupView:
         topics_of: what each member subscribes to; members that are missing here are taken to subscribe to
             every topic, as all members of a group must.
         held: who holds what. Queues that no route has are in ``strays``.
-        silent: members whose held queues are unknown.
+        silent: members of which it is not known all that they hold: who did not tell, and an id of several processes
+            of which not each could be asked. What is known of them stands in ``held``.
         strategies: the strategy of each member that told it.
         untold: brokers that did not say who is a member: there may be others than these.
         perhaps_twice: numbers of queues that several said to hold, at times that need not overlap: who said so first

@@ -8,7 +8,7 @@ from ninja import Schema
 
 from dashboard.api.fared import fared, why_not_fared
 from dashboard.api.shapes import Instant, Text, Unknown
-from dashboard.api.unknown import NOT_YET, PROXIED, why_of_row
+from dashboard.api.unknown import NOT_YET, PROXIED, in_part, why_of_row
 from dashboard.groups.lately import Lately
 from dashboard.groups.listing import Listed
 from dashboard.groups.models import Member
@@ -22,12 +22,13 @@ class GroupRow(Schema):
 
     ``silent`` members do not tell what they hold, of whom ``unasked`` were not asked yet, and ``proxied`` seem to come
     through a proxy, where they own no queues and cannot be asked; ``popping`` members take messages by POP, from queues
-    that nobody owns; ``untold`` brokers tell not who is a member; ``orphans`` are queues that no member holds (who is
-    lost may have them still), ``doubles`` those that two do; ``perhaps_twice`` those that two said to hold, by answers
-    too far apart to tell whether they did at one time; ``disputed`` those that not every NameServer has in its route,
-    never among ``orphans``; nobody is known to hold ``perhaps_orphans`` of them: with any, ``orphans`` are at least so
-    many. ``is_converged``: held equals target; false also where queues certainly have no owner, or two, as of members
-    that disagree; null where it is unknown, or there is nothing to hold and nobody.
+    that nobody owns; ``partial`` ones, none of them silent, have several connections, of which only one can be asked,
+    so that they may hold more than they tell; ``untold`` brokers tell not who is a member; ``orphans`` are queues that
+    no member holds (who is lost may have them still), ``doubles`` those that two do; ``perhaps_twice`` those that two
+    said to hold, by answers too far apart to tell whether they did at one time; ``disputed`` those that not every
+    NameServer has in its route, never among ``orphans``; nobody is known to hold ``perhaps_orphans`` of them: with any,
+    ``orphans`` are at least so many. ``is_converged``: held equals target; false also where queues certainly have no
+    owner, or two, as of members that disagree; null where it is unknown, or there is nothing to hold and nobody.
 
     A group that broadcasts has neither ``orphans`` nor ``doubles``: they are null.
 
@@ -55,6 +56,7 @@ class GroupRow(Schema):
     unasked: int
     proxied: int
     popping: int
+    partial: int
     untold: int
     orphans: int | None
     doubles: int | None
@@ -110,7 +112,7 @@ class GroupOut(GroupRow):
 class MemberOut(Schema):
     """One member. ``joined_at`` lies within its bounds; ``held_seen_at`` is when it last told what it holds.
 
-    ``held`` and ``target`` count queues.
+    ``held`` and ``target`` count queues. With ``registrations`` above 1 only one of so many connections can be asked.
     """
 
     client_id: Text
@@ -176,6 +178,7 @@ def row_out(each: Listed, lately: Lately | None) -> GroupRow:
         unasked=row.unasked,
         proxied=row.proxied,
         popping=row.popping,
+        partial=row.partial,
         untold=row.untold,
         orphans=None if is_shared else row.orphans,
         doubles=None if is_shared else row.doubles,
@@ -202,7 +205,7 @@ def member_out(each: Mapping[str, object], cells: Mapping[str, Cell], *, is_targ
     assert isinstance(member, Member)
     assert isinstance(addresses, list)
     cell = cells.get(member.client_id)
-    held = None if cell is None or cell.held is None or member.is_silent else count(cell.held)
+    held = None if cell is None or cell.held is None or cell.is_partial or member.is_silent else count(cell.held)
     target = None if cell is None or not is_target_known else count(cell.target)
     return MemberOut(
         client_id=member.client_id,
@@ -234,7 +237,7 @@ def _why(member: Member, held: int | None, target: int | None) -> dict[str, str]
         told = f"it did not answer: {member.missing}" if member.missing else "it never told what it holds"
         reasons["held"] = PROXIED if member.is_proxied else told
         if not member.is_silent:
-            reasons["held"] = NOT_YET
+            reasons["held"] = in_part(member.registrations) if member.is_partial else NOT_YET
     if target is None:
         reasons["target"] = "what it should have cannot be computed"
     return reasons

@@ -10,7 +10,7 @@ from dashboard.api.errors import Problem
 from dashboard.api.fared import why_no_lag
 from dashboard.api.group_shapes import GroupOut, MemberOut, row_out
 from dashboard.api.shapes import Paging
-from dashboard.api.unknown import NO_PAST_LAG, NOT_KEPT, PROXIED
+from dashboard.api.unknown import NO_PAST_LAG, NOT_KEPT, PROXIED, in_part
 from dashboard.groups import past_story
 from dashboard.groups.listing import Listed
 from dashboard.groups.models import Group
@@ -136,6 +136,8 @@ def _member(each: past_story.PastMember, *, is_target_known: bool) -> MemberOut:
     elif cell.held is None:
         told_nothing = f"it did not answer: {cell.missing}" if cell.missing else "it had not told what it held"
         reasons["held"] = PROXIED if is_cell_proxied(cell) else told_nothing
+    elif cell.is_partial:
+        reasons["held"] = in_part(cell.registrations)
     if not is_target_known:
         reasons["target"] = NO_TARGET
     return MemberOut(
@@ -151,7 +153,7 @@ def _member(each: past_story.PastMember, *, is_target_known: bool) -> MemberOut:
         joined_low=cell.since_low,
         joined_high=None,
         started_at=None,
-        held=None if cell.held is None else count(cell.held),
+        held=None if cell.held is None or cell.is_partial else count(cell.held),
         target=count(cell.target) if is_target_known else None,
         held_seen_at=each.told_at,
         missing=cell.missing,

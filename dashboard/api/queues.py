@@ -89,11 +89,10 @@ def choose(state: GroupState, asked: QueuesAsked) -> Chosen:
 def _rows(group: Group, state: GroupState, chosen: Chosen, then: Lags | None) -> Iterator[QueueOut]:
     held, target = (_owners(state, chosen.numbers, is_target=wanted) for wanted in (False, True))
     lags: Mapping[Place, QueueLag] = {} if then is not None else lags_of(group=group, queues=chosen.places)
-    silent = sum(cell.held is None for cell in state.members)
-    is_known = not silent and state.head.are_members_known
     perhaps = frozenset(unpack(state.head.perhaps_twice).tolist())
     disputed = frozenset(unpack(state.head.disputed).tolist())
-    why = "" if is_known else why_no_owner(silent, state.head)
+    why = why_no_owner(state)
+    is_known = not why
     for number, place in chosen.queues:
         owners, wanted, lag = held.get(number, []), target.get(number, []), lags.get(place)
         reasons = _reasons(lag, NO_LAG if then is None else NO_PAST_LAG)
@@ -103,8 +102,8 @@ def _rows(group: Group, state: GroupState, chosen: Chosen, then: Lags | None) ->
         is_disputed = number in disputed
         if not owners and (is_disputed or not is_known):
             reasons["held_by"] = why_disputed(place[0]) if is_disputed else why
-        if number in perhaps:
-            reasons["are_all_owners_known"] = PERHAPS
+        if why or number in perhaps:
+            reasons["are_all_owners_known"] = PERHAPS if number in perhaps else why
         if not state.head.is_target_known:
             reasons["target"] = "what members should have cannot be computed"
         topic, broker, queue_id = place

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dashboard.push.messages import Head, Row
+from dashboard.groups.showing import count_partial
+from dashboard.push.messages import GroupState, Row
 from rebalance_engine.model import MessageModel
 
 NOT_ALL = "not all of what is held, or of what should be, is known"
@@ -44,13 +45,20 @@ def why_disputed(topic: str) -> str:
     return f"NameServers disagree whether {topic} has it"
 
 
-def why_no_owner(silent: int, head: Head) -> str:
-    """Say why it is unknown who holds a queue that nobody is known to hold."""
+def in_part(registrations: int) -> str:
+    """Say why it is unknown how much a member holds that told."""
+    return f"{registrations} connections have its client id, of which only one can be asked"
+
+
+def why_no_owner(state: GroupState) -> str:
+    """Say why it is not known of all members what they hold: nobody may hold a queue, or others too; empty: it is."""
+    head, silent = state.head, sum(cell.held is None for cell in state.members)
+    partial = count_partial(state.members)
     if head.untold:
         return f"who is a member is not known of {', '.join(head.untold)}"
-    if silent:
-        return f"{silent} members do not tell what they hold"
-    return "nobody has told who is a member"
+    if silent or partial:
+        return _not_told(silent, partial, len(state.members))
+    return "" if head.are_members_known else "nobody has told who is a member"
 
 
 def _reason(row: Row) -> str:
@@ -58,14 +66,20 @@ def _reason(row: Row) -> str:
         return NOT_YET
     if row.members is None:
         return "no broker has told who is a member"
-    if row.silent:
-        return f"{row.silent} of {row.members} members do not tell what they hold"
+    if row.silent or row.partial:
+        return _not_told(row.silent, row.partial, row.members)
     if row.untold:
         return f"{row.untold} brokers did not tell who is a member"
     if row.perhaps_twice or row.disputed:
         return _in_doubt(row)
     nothing = NOTHING if row.members == 0 and row.orphans == 0 else NOT_ALL
     return "something changed that no rebalance has seen yet" if row.is_behind else nothing
+
+
+def _not_told(silent: int | None, partial: int, members: int) -> str:
+    if silent:
+        return f"{silent} of {members} members do not tell what they hold"
+    return f"{partial} of {members} members have several connections each, of which only one can be asked"
 
 
 def _in_doubt(row: Row) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from dashboard.groups.acknowledging import say_acknowledged
+from dashboard.groups.partly import told_in_part
 from dashboard.groups.queries import Look, target_of, view_of
 from dashboard.groups.rules import Rule, are_through_proxies, choose_rule, end_up, proxied_in, untold
 from dashboard.groups.told import Told
@@ -13,7 +14,15 @@ from dashboard.push.messages import GroupState
 from rebalance_engine.allocation import AllocationError
 from rebalance_engine.engine import Outcome, rebalance
 from rebalance_engine.events import Cause
-from rebalance_engine.findings import Finding, Restless, find_faults, find_in_sights, who_may_have, why_unowned
+from rebalance_engine.findings import (
+    Finding,
+    FindingKind,
+    Restless,
+    find_faults,
+    find_in_sights,
+    who_may_have,
+    why_unowned,
+)
 from rebalance_engine.group import GroupView
 from rebalance_engine.model import MessageModel
 from rebalance_engine.ownership import Ownership
@@ -30,6 +39,7 @@ from rebalance_engine.rounds import (
 )
 
 MOST_NAMED = 5
+ORDER = {kind: place for place, kind in enumerate(FindingKind)}
 Numbers = dict[int, int]
 ROUTES_CHANGE = BROKERS_CHANGE | {Cause.ROUTE_CHANGED}
 
@@ -117,7 +127,7 @@ def decide(
     findings = find_faults(look.view) if outcome is None else outcome.findings
     explained = who_may_have(why_unowned(findings, look.sights.locks, now), look.sights.lost)
     findings = tuple(say_acknowledged(tuple(explained), by_hand))
-    findings += find_in_sights(look.view, look.sights, now, _chain(look, rounds))
+    findings = _in_order((*findings, *find_in_sights(look.view, look.sights, now, _chain(look, rounds))))
     waits_for = "" if converged is not None else _waits_for(look, outcome, rule)
     keys = tuple(each.key for each in moot if each.key is not None)
     is_old = _is_held_old(look, last_cause_at)
@@ -137,6 +147,11 @@ def decide(
         belated=late,
         waits_until=waits_until,
     )
+
+
+def _in_order(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Sort by kind, a cause before what comes of it, whatever of one kind as it was found: of many the last are cut."""
+    return tuple(sorted(findings, key=lambda each: ORDER[each.kind]))
 
 
 def _belated(look: Look, past: Past, happenings: Sequence[Happening], outcome: Outcome | None, rule: Rule) -> Numbers:
@@ -242,8 +257,10 @@ def _waits_for(look: Look, outcome: Outcome | None, rule: Rule) -> str:
         return f"it is unknown who is a member: {_untold(look)}"
     if outcome is None:
         return f"the target cannot be known: {rule.why}"
-    if silent := sorted(look.view.silent):
+    if silent := [member.client_id for member in look.members if member.is_silent]:
         return f"it is unknown what {_names(silent)} holds"
+    if partial := [member for member in look.members if member.is_partial]:
+        return told_in_part(partial)
     if rule.is_assumed and outcome.converged is False:
         return f"no member says by which strategy it divides; what is held is not what {rule.name} would give"
     return "members have not been looked at since the last change"

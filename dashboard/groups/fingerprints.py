@@ -43,7 +43,7 @@ def fingerprint(group: Group, look: Look, causes: Iterable[RoundCause]) -> str:
             member.registrations,
             member.strategy,
             member.missing,
-            member.is_silent,
+            member.client_id in view.silent,
             member.at,
             member.version,
             member.language,

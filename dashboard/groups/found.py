@@ -17,8 +17,9 @@ from rebalance_engine.findings import FindingKind
 PAGE = 100
 MOST_SHOWN = 6  # on the overview, of one kind in one group once
 STATES = ("confirmed", "suspected")
-GRAVEST = (  # nobody at all, two owners, no owner; the others follow in their own order
+GRAVEST = (  # nobody at all, what makes a group's shares wrong, two owners, no owner; the others in their own order
     FindingKind.NOBODY_CONSUMES,
+    FindingKind.DUPLICATE_CLIENT_ID,
     FindingKind.DOUBLE_OWNER,
     FindingKind.ORPHAN_QUEUE,
     FindingKind.RETRY_UNOWNED,

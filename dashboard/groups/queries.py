@@ -131,7 +131,7 @@ def look_plainly(*, group: Group) -> Plainly:
         model=MessageModel(group.model) if group.model else MessageModel.CLUSTERING,
         topics_of=topics_of,
         held=held,
-        silent=frozenset(member.client_id for member in members if member.is_silent),
+        silent=frozenset(member.client_id for member in members if member.is_silent or member.is_partial),
         strays=strays,
         strategies={member.client_id: member.strategy for member in everybody if member.strategy},
         untold=frozenset(untold),
@@ -152,7 +152,7 @@ def view_of(state: GroupState) -> GroupView:
         clients=clients,
         model=MessageModel(state.head.model) if state.head.model else MessageModel.CLUSTERING,
         held=_ownership(state, clients, {cell.client: cell.held or () for cell in state.members}),
-        silent=frozenset(cell.client for cell in state.members if cell.held is None),
+        silent=frozenset(cell.client for cell in state.members if cell.held is None or cell.is_partial),
         strategies={cell.client: cell.strategy for cell in state.members if cell.strategy},
         disputed=frozenset(unpack(state.head.disputed).tolist()),
     )

@@ -214,6 +214,11 @@ def count_unasked(cells: Sequence[Cell]) -> int:
     return sum(cell.held is None and cell.missing in UNASKED and not is_cell_proxied(cell) for cell in cells)
 
 
+def count_partial(cells: Sequence[Cell]) -> int:
+    """Count the members of a state that was shown that may hold more than they told."""
+    return sum(cell.is_partial for cell in cells)
+
+
 def count_proxied(cells: Sequence[Cell]) -> int:
     """Count the members of a state that was shown that seem to come through a proxy."""
     return sum(map(is_cell_proxied, cells))
@@ -274,6 +279,7 @@ def row_shown(state: GroupState, *, group: Group, at: int) -> Row:
         disputed=count(head.disputed),
         perhaps_orphans=count_perhaps_orphans(state),
         popping=head.popping,
+        partial=count_partial(state.members),
     )
 
 
@@ -309,6 +315,7 @@ def row_of(group: Group, *, is_behind: bool | None = None) -> Row:
         disputed=group.disputed_count or 0,
         perhaps_orphans=_perhaps_orphans(group),
         popping=group.popping_count or 0,
+        partial=group.partial_count or 0,
     )
 
 

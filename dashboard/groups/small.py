@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard.groups.showing import converged, count_perhaps_orphans, count_proxied, count_unasked
+from dashboard.groups.showing import converged, count_partial, count_perhaps_orphans, count_proxied, count_unasked
 from dashboard.push.messages import GroupState
 from dashboard.push.runs import count, unpack
 
@@ -42,7 +42,7 @@ def shrink(state: GroupState) -> Small:
     has_silent = bool(head.untold or head.popping) or (head.orphans is None and not head.disputed)
     bands = [np.zeros(columns, dtype=bool) for _ in range(rows)]
     for number, cell in enumerate(state.members):
-        has_silent = has_silent or cell.held is None
+        has_silent = has_silent or cell.held is None or cell.is_partial
         held = unpack(cell.held or ())
         owners[held] += 1
         bands[number * rows // len(state.members)][bin_of[held]] = True
@@ -61,6 +61,7 @@ def figures_of(state: GroupState) -> dict[str, object]:
         "unasked": count_unasked(state.members),
         "proxied": count_proxied(state.members),
         "popping": state.head.popping,
+        "partial": count_partial(state.members),
         "untold": len(state.head.untold),
         "orphans": state.head.orphans,
         "doubles": state.head.doubles,

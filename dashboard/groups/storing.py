@@ -207,7 +207,7 @@ def _unsettle(row: Round, look: Look, decision: Decision) -> None:
     if outstanding is not None:
         numbers = np.unique(outstanding.queue)[:MOST_UNSETTLED]
         row.unsettled = [spell(queue) for queue in outstanding.queues.take(numbers)]
-    row.unknown_members = [member.client_id for member in look.members if member.is_silent]
+    row.unknown_members = [member.client_id for member in look.members if member.client_id in look.view.silent]
     row.waits_for = printable(decision.waits_for)
 
 
@@ -220,7 +220,7 @@ def _cell(latest: Round | None, look: Look, decision: Decision) -> RoundCell | N
         return None
     evidence = latest.causes.order_by("at", "pk").values_list("evidence", flat=True)[:MOST_EVIDENCE]
     outstanding = decision.outcome.outstanding if decision.outcome else None
-    silent = [member.client_id for member in look.members if member.is_silent]
+    silent = [member.client_id for member in look.members if member.client_id in look.view.silent]
     return RoundCell(
         number=latest.number,
         state=latest.state,
@@ -270,6 +270,7 @@ def _figure(group: Group, read: Read, decision: Decision, latest: Round | None, 
     group.unasked_count = sum(member.is_unasked for member in look.members)
     group.proxied_count = sum(member.is_proxied for member in look.members)
     group.popping_count = count_popping(look.members)
+    group.partial_count = sum(member.is_partial for member in look.members)
     group.orphan_count = as_of_the_last_change(count_orphans(look), decision)
     twice = held_twice(look, decision)
     group.double_count, group.perhaps_twice_count = twice.known, len(twice.perhaps)

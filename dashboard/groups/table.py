@@ -79,9 +79,11 @@ def _rows(state: GroupState, away: Collection[str], moved: Mapping[Place, str]) 
         for number in unpack(cell.target).tolist():
             wanted.setdefault(number, []).append(cell.client)
     silent = [cell for cell in state.members if cell.held is None]
-    are_proxied = bool(silent) and not state.head.untold and all(map(is_cell_proxied, silent))
-    is_doubted = bool(state.head.untold or state.head.popping or silent)
-    is_popped = bool(state.head.popping) and not state.head.untold and not silent
+    has_partial = any(cell.is_partial for cell in state.members)
+    are_proxied = bool(silent) and not state.head.untold and not has_partial and all(map(is_cell_proxied, silent))
+    is_doubted = bool(state.head.untold or state.head.popping or silent or has_partial)
+    is_popped = bool(state.head.popping) and not state.head.untold and not silent and not has_partial
+    is_in_part = has_partial and not state.head.untold and not silent
     perhaps = set(unpack(state.head.perhaps_twice).tolist())
     disputed = set(unpack(state.head.disputed).tolist())
     for number, queue in enumerate(queues_of(state)):
@@ -90,9 +92,9 @@ def _rows(state: GroupState, away: Collection[str], moved: Mapping[Place, str]) 
         kind = "disputed" if number in disputed and kind not in {"two", "perhaps"} else kind
         kind = "away" if queue.broker in away else kind
         place = (queue.topic, queue.broker, queue.queue_id)
-        why = "proxied" if are_proxied else "popped" if is_popped else kind
+        why = "proxied" if are_proxied else "popped" if is_popped else "in part" if is_in_part else kind
         why = why if kind == "unknown" else kind
-        is_told = why not in {"unknown", "proxied", "disputed", "away"}
+        is_told = why not in {"unknown", "proxied", "in part", "disputed", "away"}
         yield QueueRow(*place, kind, _words(why, state), has, should, moved.get(place, ""), is_told)
 
 
@@ -137,6 +139,7 @@ def _words(kind: str, state: GroupState) -> str:
         "perhaps": _("perhaps two owners"),
         "none": _("no owner"),
         "unknown": _("unknown: no answer"),
+        "in part": _("unknown: not each connection of a member can be asked"),
         "proxied": _("no owner that can be asked: taken through a proxy, perhaps"),
         "popped": _("no owner: who takes messages by POP takes these too"),
         "disputed": _("NameServers disagree whether it is there"),

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from dashboard.common.fields import printable
 from dashboard.groups.models import Finding, Group
+from dashboard.groups.partly import told_in_part
 from dashboard.groups.queries import Look
 from dashboard.groups.silences import doubts_of, told_until_of
 from rebalance_engine.findings import clock
@@ -45,11 +46,13 @@ def _judged_at(group: Group, look: Look, since: int) -> int:
 
 
 def _why(look: Look) -> str:
-    view, silent = look.view, sorted(look.view.silent)
+    view, silent = look.view, sorted(member.client_id for member in look.members if member.is_silent)
     if len(silent) > 1:
         return f"{len(silent)} of {len(view.clients.distinct)} members do not tell what they hold"
     if silent:
         return f"{silent[0]} does not tell what it holds"
+    if partial := [member for member in look.members if member.is_partial]:
+        return told_in_part(partial)
     if view.untold:
         return _untold(", ".join(sorted(view.untold)))
     return "NameServers disagree whether it is there" if len(view.clients) else "no broker told who is a member"
@@ -59,8 +62,10 @@ def _proof(look: Look) -> list[str]:
     """Give a row for each broker and member by which it is unknown, and then for those that answer."""
     brokers = [_untold(broker) for broker in sorted(look.untold)]
     silent = [_last_word(member.client_id, member.held_seen_at) for member in look.members if member.is_silent]
-    told = [f"{member.client_id} answered, and does not hold it" for member in look.members if not member.is_silent]
-    rows = first_rows([*brokers, *silent, *told])
+    partial = [told_in_part([member]) for member in look.members if member.is_partial]
+    others = [member.client_id for member in look.members if member.client_id not in look.view.silent]
+    told = [f"{client_id} answered, and does not hold it" for client_id in others]
+    rows = first_rows([*brokers, *silent, *partial, *told])
     return [printable(row) for row in rows] or ["nobody is known to be a member"]
 
 

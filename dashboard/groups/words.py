@@ -43,8 +43,8 @@ def state_of(row: Row) -> State:
 
 
 def is_bound(row: Row) -> bool:
-    """Whether the row's figures are what is known at least: somebody does not answer, or has not answered again."""
-    return bool((row.silent or 0) > row.proxied or row.untold or row.perhaps_twice)
+    """Whether the row's figures are what is known at least: somebody does not tell all, or has not told again."""
+    return bool((row.silent or 0) > row.proxied or row.partial or row.untold or row.perhaps_twice)
 
 
 def _no_owner(n: int, *, is_bound: bool) -> str:
@@ -73,10 +73,8 @@ def _by_answers(row: Row) -> State:
             row.perhaps_twice,
         )
         return State("unknown", words % {"n": row.perhaps_twice, "queues": row.queues})
-    if row.silent and row.silent > row.proxied:
-        return State("unknown", _silent(row.silent - row.proxied - row.unasked, row.unasked, row.members))
-    if row.proxied and row.proxied != row.members:
-        return State("unknown", _proxied(row))
+    if words := _not_told(row):
+        return State("unknown", words)
     if row.untold:
         return State("unknown", _("unknown whether others are members"))
     if row.disputed:
@@ -87,6 +85,15 @@ def _by_answers(row: Row) -> State:
         )
         return State("unknown", words % {"n": row.disputed, "queues": row.queues})
     return _by_target(row)
+
+
+def _not_told(row: Row) -> str:
+    """Say which members have not told all that they hold; empty: there is none, or all come through a proxy."""
+    if row.silent and row.silent > row.proxied:
+        return _silent(row.silent - row.proxied - row.unasked, row.unasked, row.members)
+    if row.partial:
+        return _partial(row)
+    return _proxied(row) if row.proxied and row.proxied != row.members else ""
 
 
 def _silent(silent: int, unasked: int, members: int | None) -> str:
@@ -110,6 +117,16 @@ def _silent(silent: int, unasked: int, members: int | None) -> str:
             silent,
         )
     return words % {"silent": silent, "unasked": unasked, "members": members}
+
+
+def _partial(row: Row) -> str:
+    """Say how many client ids several connections have: of each a broker asks one, and what others hold is unknown."""
+    words = ngettext(
+        "%(n)s of %(members)s members has several connections, of which only one can be asked",
+        "%(n)s of %(members)s members have several connections each, of which only one can be asked",
+        row.partial,
+    )
+    return words % {"n": row.partial, "members": row.members}
 
 
 def _proxied(row: Row) -> str:

@@ -39,7 +39,10 @@ class Queues:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One member: what it is, which queue numbers it should have and has; ``held`` null is unknown."""
+    """One member: what it is, which queue numbers it should have and has; ``held`` null is unknown.
+
+    With ``registrations`` above 1 it may hold more: only one of the processes that have its id is asked.
+    """
 
     client: str
     registrations: int
@@ -52,6 +55,11 @@ class Cell:
     missing: str | None
     target: Runs
     held: Runs | None
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether it told what it holds, but perhaps not all: of several connections of one id only one is asked."""
+        return self.registrations > 1 and self.held is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +76,8 @@ class Stray:
 class RoundCell:
     """The latest round; ``evidence`` are the first of its causes, in words.
 
-    ``unknown_members`` are the first of those that are silent: all of them are the members whose ``held`` is null.
+    ``unknown_members`` are the first of those of which it is not known all that they hold: all of them are the members
+    whose ``held`` is null, and those with several ``registrations``.
     It began between ``opened_low`` (null: unknown) and ``opened_at``. ``waits_for`` says why it cannot be said whether
     it is over; empty where it can. ``moves`` (null: unknown) are queues that are to move; once it is over, that did.
     """
@@ -202,7 +211,8 @@ class Row:
     those that nobody has asked yet; ``proxied``: those that seem to come through a proxy, where they own no queues.
     ``disputed`` queues are not in every NameServer's route: they are among ``queues``, and never among ``orphans``;
     ``perhaps_orphans`` are those of them that nobody is known to hold: with any, ``orphans`` are at least so many.
-    ``popping`` members say that they take messages by POP, from queues that nobody owns.
+    ``popping`` members say that they take messages by POP, from queues that nobody owns. ``partial`` ones, none of them
+    ``silent``, have several connections under their id, of which only one is asked: they may hold more.
     """
 
     id: int
@@ -229,6 +239,7 @@ class Row:
     disputed: int = 0
     perhaps_orphans: int = 0
     popping: int = 0
+    partial: int = 0
 
 
 @dataclass(frozen=True, slots=True)

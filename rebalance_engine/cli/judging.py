@@ -107,7 +107,7 @@ def judge_look(look: GroupLook) -> Judgement:
         )
     judgement = _judged(look)
     unknown = find_unknown(look, judgement.outcome, judgement.why)
-    return replace(judgement, findings=(*judgement.findings, *_duplicates(look)), unknown=unknown)
+    return replace(judgement, findings=(*_duplicates(look), *judgement.findings), unknown=unknown)
 
 
 def _judged(look: GroupLook) -> Judgement:

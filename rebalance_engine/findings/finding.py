@@ -16,9 +16,10 @@ CONFIRM_AFTER_MS = 20_000  # one-round conflicts are normal during a rebalance
 
 
 class FindingKind(Enum):
-    """The name of each fault, in the order in which they are shown."""
+    """The name of each fault, in the order in which they are shown: a cause before what comes of it."""
 
     NOBODY_CONSUMES = "nobody consumes"
+    DUPLICATE_CLIENT_ID = "duplicate client id"
     ORPHAN_QUEUE = "orphan queue"
     RETRY_UNOWNED = "retry topic unowned"
     DOUBLE_OWNER = "double owner"
@@ -27,7 +28,6 @@ class FindingKind(Enum):
     BY_CONFIG_GAP = "by-config gap"
     LOCK_REFUSED = "lock refused"
     PULL_REFUSED = "pull refused"
-    DUPLICATE_CLIENT_ID = "duplicate client id"
     SUBSCRIPTION_MISMATCH = "subscription mismatch"
     DIFFERENT_MEMBER_LISTS = "different member lists"
     DIFFERENT_ROUTES = "different routes"

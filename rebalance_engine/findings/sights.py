@@ -65,10 +65,10 @@ def _found(view: GroupView, sights: Sights, now: int, chain: tuple[unrest.Restle
     standings = [each for each in sights.standings if each.queue.broker not in sights.closed]
     if shares and sights.is_deserted:
         yield from flow.nobody_consumes(group, standings, sights.lists)
+    yield from seers.duplicate_ids(view, sights.lists, sights.addresses)
     yield from refused.lock_refusals(group, sights.locks, now)
     pulls = (each for each in sights.pulls if not refused.on_purpose(each, sights.closed))
     yield from refused.pull_refusals(group, pulls, now)
-    yield from seers.duplicate_ids(view, sights.lists, sights.addresses)
     yield from seers.subscription_mismatch(view, sights.subscriptions)
     if shares:  # who has all queues divides nothing, and does not commit to a broker
         yield from seers.different_lists(view, sights.lists)

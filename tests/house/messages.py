@@ -57,6 +57,7 @@ SAYINGS = (
     "dashboard/groups/acknowledging.py",
     "dashboard/groups/beside.py",
     "dashboard/groups/deciding.py",
+    "dashboard/groups/partly.py",
     "dashboard/groups/recording/configured.py",
     "dashboard/groups/recording/exactly.py",
     "dashboard/groups/recording/killed.py",

@@ -113,6 +113,19 @@ test("nobody is said to be without owner while a broker does not tell who is a m
   assert.match(describe(picture, { broker: "east", number: 3 }, null, { now: 0 }), /^Unknown who holds it: west did not tell/);
 });
 
+test("what another connection of a member's id may have is not said to be nobody's, nor that the member is silent", () => {
+  const given = state({ A: [[0, 3], [0, 2]], B: [[], [2, 1]] });
+  given.members[0].registrations = 2;
+  const picture = judge(given);
+
+  assert.deepEqual([kinds(given)[3], tally(picture).none, rowOf(given, 4).partial, rowOf(given, 4).silent], ["unknown", 0, 1, 0]);
+  assert.deepEqual(cellsOf(picture, 2), [["B", "let", false], ["A", "maybe", false]]);
+  assert.equal(
+    describe(picture, { broker: "east", number: 3 }, "A", { now: 0 }),
+    "Unknown who holds it: only one connection of A can be asked. Row A: another connection of it may have it.",
+  );
+});
+
 test("what nobody owns beside a member that takes messages by POP is not said to be nobody's", () => {
   const given = state({ A: [[0, 2], [0, 2]], B: [[], []] });
   given.head.popping = 1;

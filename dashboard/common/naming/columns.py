@@ -223,6 +223,7 @@ COLUMNS = {
     "troubles": pgettext_lazy("column", "troubles"),
     "twice": pgettext_lazy("column", "consumed twice"),
     "twice_until": pgettext_lazy("column", "counted twice until"),
+    "partial_count": pgettext_lazy("column", "members asked in part"),
     "popping_count": pgettext_lazy("column", "members by POP"),
     "proxied_count": pgettext_lazy("column", "members through a proxy"),
     "unasked_count": pgettext_lazy("column", "members not asked yet"),

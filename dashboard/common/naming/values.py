@@ -90,6 +90,7 @@ EXPLANATIONS = frozenset(
         gettext_noop("host:port of each NameServer, separated by semicolons"),
         gettext_noop("how many of its facts said something new"),
         gettext_noop("members that take messages by POP, from queues that nobody owns"),
+        gettext_noop("members with several connections, of which only one can be asked"),
         gettext_noop("messages consumed twice in its handoffs, at least; NULL is unknown"),
         gettext_noop("ms it took at least, by its handoffs; NULL until they are told"),
         gettext_noop("no member told its strategy"),

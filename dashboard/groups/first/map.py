@@ -39,13 +39,17 @@ Picture = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A member, or who left a moment ago: its state as the map has it, what it holds, when it was seen."""
+    """A member, or who left a moment ago: its state as the map has it, what it holds, when it was seen.
+
+    ``is_partial``: it may hold more.
+    """
 
     client: str
     state: str
     held: int | None
     words: str
     load: float = 0
+    is_partial: bool = False
 
     @property
     def name(self) -> str:
@@ -158,6 +162,7 @@ def _rows(state: GroupState, around: Around, *, is_past: bool) -> list[Row]:
             "silent" if cell.held is None else "here",
             None if cell.held is None else count(cell.held),
             _seen(cell, None if is_past else (seen.get(cell.client),), now),
+            is_partial=cell.is_partial,
         )
         for cell in state.members
     ]
@@ -202,7 +207,7 @@ def _drawn(
     columns, cell = place(found, room)
     row, width = _height(len(rows)), columns[-1].x + cell if columns else 0
     height = len(rows) * row
-    silent = {each.client for each in state.members if each.held is None}
+    silent = {each.client for each in state.members if each.held is None or each.is_partial}
     who = Who(
         {each.client: number for number, each in enumerate(rows)},
         silent,

@@ -67,6 +67,9 @@ class Group(models.Model):
     popping_count = models.IntegerField(
         null=True, blank=True, help_text="members that take messages by POP, from queues that nobody owns"
     )
+    partial_count = models.IntegerField(
+        null=True, blank=True, help_text="members with several connections, of which only one can be asked"
+    )
     untold_count = models.IntegerField(null=True, blank=True, help_text="brokers that did not tell who is a member")
     orphan_count = models.IntegerField(null=True, blank=True)
     double_count = models.IntegerField(null=True, blank=True)

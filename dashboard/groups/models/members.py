@@ -90,6 +90,11 @@ class Member(Sourced):
         return self.held_seen_at is None or self.missing_at is not None
 
     @property
+    def is_partial(self) -> bool:
+        """Whether it told, but perhaps not all: a broker asks one of the connections under a client id, not each."""
+        return self.registrations > 1 and not self.is_silent
+
+    @property
     def is_unasked(self) -> bool:
         """Whether that is so because nobody asked it yet, or could: it did not fail to answer."""
         return self.is_silent and self.missing in UNASKED and not self.is_proxied

@@ -1,10 +1,10 @@
 // Who holds and who should hold each queue, and what that comes to: the grammar of the map. Pure.
 //
 // A column is: ok, let (somebody should let go), none (nobody has it), two (two have it), perhaps (two said to have it,
-// but who said so first may have let go), unknown (nobody is known to have it, but somebody does not answer, or takes
+// but who said so first may have let go), unknown (nobody is known to have it, but somebody does not tell all, or takes
 // messages by POP, or a broker does not tell who is a member), disputed (not every NameServer has it in its route, so
 // that it is perhaps not there; two may hold it all the same). A cell is: ok, let, two, claim (of one who perhaps has
-// it), want (should take it), maybe (wanted by a member that does not answer); `ring` marks the one of two owners that is right.
+// it), want (should take it), maybe (wanted by a member that does not tell all); `ring` marks the one of two owners that is right.
 import { keyOf } from "./columns.js";
 import { unpack } from "../live/runs.js";
 
@@ -16,6 +16,9 @@ const OF_GRPC = /^.+@[0-9]+@[0-9]+@[0-9a-z]{6,13}$/; // as `dashboard/groups/kin
 /** Whether a member seems to come through a proxy, by its id: it owns no queues, and cannot be asked. */
 export const isProxied = (cell) => cell.held === null && !cell.strategy && OF_GRPC.test(cell.client);
 
+/** Whether a member may hold more than it told: of several connections under its id only one can be asked. */
+export const isPartial = (cell) => cell.held !== null && cell.registrations > 1;
+
 /** Whether nothing is known of a member because nobody has asked it yet. */
 export const isUnasked = (cell) => cell.held === null && UNASKED.includes(cell.missing ?? null) && !isProxied(cell);
 
@@ -26,6 +29,7 @@ export function judge(state) {
   const silent = new Set();
   const unasked = new Set(); // of the silent
   const proxied = new Set(); // of the silent
+  const partial = new Set(); // none of the silent
   const add = (lists, number, client) => {
     if (number < lists.length) lists[number] = lists[number].length ? [...lists[number], client] : [client];
   };
@@ -33,6 +37,7 @@ export function judge(state) {
     if (cell.held === null) silent.add(cell.client);
     if (isUnasked(cell)) unasked.add(cell.client);
     if (isProxied(cell)) proxied.add(cell.client);
+    if (isPartial(cell)) partial.add(cell.client);
     for (const number of unpack(cell.held ?? [])) add(holders, number, cell.client);
     for (const number of unpack(cell.target)) add(wanted, number, cell.client);
   }
@@ -44,6 +49,7 @@ export function judge(state) {
     silent,
     unasked,
     proxied,
+    partial,
     untold: state.head.untold ?? [],
     popping: state.head.popping ?? 0,
     perhaps: new Set(unpack(state.head.perhaps_twice ?? [])),
@@ -66,19 +72,19 @@ export function queuesOf(state) {
 }
 
 export function columnKind(picture, number) {
-  const { holders, wanted, silent, untold = [], popping = 0, isShared, knowsTarget } = picture;
+  const { holders, wanted, silent, partial, untold = [], popping = 0, isShared, knowsTarget } = picture;
   const count = holders[number].length;
   const isDisputed = picture.disputed?.has(number);
   if (isShared) return isDisputed ? "disputed" : count || silent.size ? "ok" : "none";
   if (count > 1) return picture.perhaps?.has(number) ? "perhaps" : "two";
   if (isDisputed) return "disputed";
-  if (count === 0) return silent.size || untold.length || popping ? "unknown" : "none";
+  if (count === 0) return silent.size || partial?.size || untold.length || popping ? "unknown" : "none";
   return knowsTarget && !wanted[number].includes(holders[number][0]) ? "let" : "ok";
 }
 
 /** The cells of one queue: `[client, kind, ring]` each. */
 export function cellsOf(picture, number) {
-  const { holders, wanted, silent, isShared, knowsTarget } = picture;
+  const { holders, wanted, silent, partial, isShared, knowsTarget } = picture;
   const isTwo = !isShared && holders[number].length > 1;
   const cells = holders[number].map((client) => {
     const isWanted = wanted[number].includes(client);
@@ -86,7 +92,7 @@ export function cellsOf(picture, number) {
     return [client, isWanted || !knowsTarget ? "ok" : "let", false];
   });
   for (const client of wanted[number]) {
-    if (!holders[number].includes(client)) cells.push([client, silent.has(client) ? "maybe" : "want", false]);
+    if (!holders[number].includes(client)) cells.push([client, silent.has(client) || partial?.has(client) ? "maybe" : "want", false]);
   }
   return cells;
 }

@@ -87,7 +87,7 @@ export function describePlan(picture, { number }, client) {
   else if (has.length === 1 && has[0] === gets[0]) parts.push(fill(gettext("Stays with %(gets)s."), values));
   else if (has.includes(gets[0])) parts.push(fill(gettext("%(has)s have it; %(gets)s would keep it."), values));
   else parts.push(fill(gettext("Goes from %(has)s to %(gets)s."), values));
-  if (silent.size) parts.push(gettext("Not all members answer, so somebody else may have it now."));
+  if (silent.size) parts.push(gettext("Not all members tell all that they hold, so somebody else may have it now."));
   if (client !== null && joins.has(client)) parts.push(fill(gettext("%(client)s is new."), { client: name(client) }));
   if (client !== null && leaves.has(client)) parts.push(fill(gettext("%(client)s leaves."), { client: name(client) }));
   return parts.join(" ");

@@ -1,6 +1,6 @@
 // A group's state as its row of the overview says it, so that its own page says it in the same words. Pure.
 import { count, unpack } from "../live/runs.js";
-import { isProxied, isUnasked } from "./owners.js";
+import { isPartial, isProxied, isUnasked } from "./owners.js";
 
 export function rowOf({ head, members }, queues) {
   return {
@@ -12,6 +12,7 @@ export function rowOf({ head, members }, queues) {
     unasked: members.filter(isUnasked).length,
     proxied: members.filter(isProxied).length,
     popping: head.popping ?? 0,
+    partial: members.filter(isPartial).length,
     orphans: head.orphans,
     doubles: head.doubles,
     perhaps_twice: count(head.perhaps_twice ?? []),

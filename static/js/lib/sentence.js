@@ -14,7 +14,7 @@ export function describe(picture, column, client, { now, owners = null, away = [
   const kind = columnKind(picture, column.number);
   const held = picture.holders[column.number];
   const wanted = picture.wanted[column.number];
-  const values = { held: list(held), wanted: list(wanted), silent: list(asked(picture)), proxied: list([...(picture.proxied ?? [])]), claims: claims(held, seen, now) };
+  const values = { held: list(held), wanted: list(wanted), silent: list(asked(picture)), proxied: list([...(picture.proxied ?? [])]), partial: list([...(picture.partial ?? [])]), claims: claims(held, seen, now) };
   const parts = [fill(sentenceOf(kind, picture, wanted, held.length > 0), values), ...story(kind, owners, now), lagWords(lag, now), lateHolder(picture, held, seen, now)];
   if (client !== null) parts.push(fill(gettext("Row %(client)s: %(role)s."), { client: name(client), role: roleOf(picture, column.number, client) }));
   return parts.filter(Boolean).join(" ");
@@ -45,9 +45,13 @@ function sentenceOf(kind, picture, wanted, isHeld) {
     case "none":
       return isWanted ? gettext("Held by nobody; wanted by %(wanted)s, not yet taken.") : gettext("Held by nobody, and nobody is to take it.");
     case "unknown":
-      if (picture.popping && !picture.silent.size && !picture.untold.length) return gettext("Owned by nobody: who takes messages by POP takes its messages too.");
+      if (picture.popping && !picture.silent.size && !picture.partial?.size && !picture.untold.length) return gettext("Owned by nobody: who takes messages by POP takes its messages too.");
+      if (!picture.silent.size && picture.partial?.size && !picture.untold.length)
+        return isWanted
+          ? gettext("Unknown who holds it: only one connection of %(partial)s can be asked; wanted by %(wanted)s.")
+          : gettext("Unknown who holds it: only one connection of %(partial)s can be asked.");
       if (!picture.silent.size) return fill(gettext("Unknown who holds it: %(untold)s did not tell who is a member."), { untold: list(picture.untold) });
-      if (picture.silent.size === picture.proxied?.size) return gettext("Held by nobody who can be asked: %(proxied)s may take its messages through a proxy.");
+      if (picture.silent.size === picture.proxied?.size && !picture.partial?.size) return gettext("Held by nobody who can be asked: %(proxied)s may take its messages through a proxy.");
       if (asked(picture).length === picture.unasked?.size)
         return isWanted ? gettext("Unknown who holds it: not asked yet are %(silent)s; wanted by %(wanted)s.") : gettext("Unknown who holds it: not asked yet are %(silent)s.");
       return isWanted
@@ -79,6 +83,7 @@ function roleOf(picture, number, client) {
   if (picture.unasked?.has(client)) return wants ? gettext("should have it; not asked yet") : gettext("not asked yet");
   if (picture.silent.has(client)) return wants ? gettext("should have it; does not answer") : gettext("does not answer");
   if (holds) return wants || !picture.knowsTarget ? gettext("holds it") : gettext("holds it, should let go");
+  if (picture.partial?.has(client)) return wants ? gettext("should have it; another connection of it may") : gettext("another connection of it may have it");
   return wants ? gettext("should take it") : gettext("has nothing to do with it");
 }
 

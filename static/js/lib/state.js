@@ -12,6 +12,7 @@ export function stateOf(row) {
   if (row.perhaps_twice) return say("unknown", perhapsTwo(row.perhaps_twice), { n: row.perhaps_twice });
   const proxied = row.proxied ?? 0;
   if (row.silent > proxied) return say("unknown", ...notAnswering(row.silent - proxied, row.unasked ?? 0));
+  if (row.partial) return say("unknown", askedInPart(row.partial), { n: row.partial });
   if (proxied && proxied !== row.members) return say("unknown", throughProxies(proxied), { n: proxied });
   if (row.untold) return say("unknown", gettext("unknown whether others are members"));
   if (row.disputed) return say("unknown", disagree(row.disputed), { n: row.disputed });
@@ -31,8 +32,15 @@ function asWanted(queues, popping, proxied) {
   return proxied ? gettext("no queues that members own: all come through a proxy") : gettext("no queues that members own");
 }
 
-/** Whether the row's figures are what is known at least: somebody does not answer, or has not answered again. */
-export const isBound = ({ silent, proxied = 0, untold, perhaps_twice: perhaps }) => Boolean(silent > proxied || untold || perhaps);
+/** Whether the row's figures are what is known at least: somebody does not tell all, or has not told again. */
+export const isBound = ({ silent, proxied = 0, partial, untold, perhaps_twice: perhaps }) => Boolean(silent > proxied || partial || untold || perhaps);
+
+const askedInPart = (n) =>
+  ngettext(
+    "%(n)s of %(members)s members has several connections, of which only one can be asked",
+    "%(n)s of %(members)s members have several connections each, of which only one can be asked",
+    n,
+  );
 
 const throughProxies = (n) =>
   ngettext(

@@ -1,6 +1,6 @@
 // The rows of the map: members, and who left a moment ago; their signs, and which letters of their ids tell them apart.
 import { HARD, age } from "../lib/time.js";
-import { cellsOf, isProxied, isUnasked } from "../lib/owners.js";
+import { cellsOf, isPartial, isProxied, isUnasked } from "../lib/owners.js";
 import { count } from "../live/runs.js";
 import { causeOfDeparture, glyphOf } from "../lib/glyphs.js";
 import { draw, make } from "../lib/svg.js";
@@ -22,6 +22,7 @@ export function rowsOf(state, extra, picture, columns, isZoomed) {
     name: shown(cell.client, LONGEST_NAME),
     state: cell.state ?? (cell.held === null ? "silent" : late.has(cell.client) ? "late" : "here"),
     held: cell.held === null || cell.load === null ? null : count(cell.load ?? cell.held),
+    isPartial: isPartial(cell),
     words: cell.words ?? seenWords(cell, extra),
     isAbsent: cell.isAbsent ?? false,
   }));

@@ -3,6 +3,7 @@ import * as owners from "../lib/owners.js";
 import { fit, isRetry, keyOf, numbered, order, place } from "../lib/columns.js";
 import { draw, make, set } from "../lib/svg.js";
 import { gettext, fill } from "../lib/words.js";
+import { HARD } from "../lib/time.js";
 import { shown } from "../lib/shown.js";
 import { drawLags } from "./lag-row.js";
 import { halvesOf, rateOf, rowsOf, signOf, tailsOf } from "./map-rows.js";
@@ -203,9 +204,10 @@ export class CellMap {
     this.rows = rows;
     const held = rows.map((row) => row.held);
     const known = held.filter((each) => each !== null && each !== undefined);
-    const mean = known.length && !this.picture.silent.size ? known.reduce((a, b) => a + b, 0) / Math.max(1, rows.filter((row) => row.state !== "left" && !row.isAbsent).length) : 0;
+    const isWhole = !this.picture.silent.size && !this.picture.partial?.size;
+    const mean = known.length && isWhole ? known.reduce((a, b) => a + b, 0) / Math.max(1, rows.filter((row) => row.state !== "left" && !row.isAbsent).length) : 0;
     const most = Math.max(1, ...known);
-    const heading = this.picture.silent.size ? gettext("held") : fill(this.grammar.loadWords?.(this.picture) ?? gettext("held (mean %(mean)s)"), { mean: known.length ? mean.toFixed(1) : "–" });
+    const heading = !isWhole ? gettext("held") : fill(this.grammar.loadWords?.(this.picture) ?? gettext("held (mean %(mean)s)"), { mean: known.length ? mean.toFixed(1) : "–" });
     if (this.loadHead.textContent !== heading) this.loadHead.textContent = heading;
     this.rates = this.hasRates ? this.extra.rates.ofMembers(this.picture) : null;
     const tails = tailsOf(rows.map((row) => row.name));
@@ -245,8 +247,8 @@ export class CellMap {
 
   #load(row, mean, most) {
     const item = make("li");
-    const mark = this.extra.corrected?.includes(row.client) ? "bound" : "exact"; // reports of later tell otherwise
-    const figure = make("span", { class: "fig num", "data-mark": row.isAbsent || row.state === "late" ? "none" : row.held === null ? "unknown" : mark }, row.held === null ? "–" : String(row.held));
+    const mark = row.isPartial || this.extra.corrected?.includes(row.client) ? "bound" : "exact"; // reports of later tell otherwise
+    const figure = make("span", { class: "fig num", "data-mark": row.isAbsent || row.state === "late" ? "none" : row.held === null ? "unknown" : mark }, row.held === null ? "–" : `${row.isPartial ? `≥${HARD}` : ""}${row.held}`);
     const scale = (value) => (96 * value) / Math.max(most, mean, 1);
     const bar = draw("svg", { viewBox: "0 0 96 14", "aria-hidden": "true" }, draw("rect", { class: "load-ground", y: 3, width: 96, height: 8 }),
       draw("rect", { class: "load-bar", y: 3, width: scale(row.held ?? 0), height: 8 }));

@@ -12,7 +12,7 @@ from tests.dashboard.api.conftest import Get
 from tests.dashboard.groups.recording.test_lag import BEGIN
 from tests.dashboard.groups.recording.test_lag import behind as lagging
 from tests.dashboard.groups.test_lag import tell
-from tests.dashboard.story import T0, held, missed, told
+from tests.dashboard.story import T0, held, listed, missed, told
 
 
 def test_queues_have_who_holds_and_who_should(get: Get, group: Group) -> None:
@@ -35,7 +35,24 @@ def test_a_queue_that_a_silent_member_may_hold_is_not_said_to_have_nobody(get: G
     row = get(f"/groups/{group.pk}/queues")["rows"][1]
 
     assert (row["held_by"], row["are_all_owners_known"]) == (None, False)
-    assert row["unknown"]["held_by"] == "1 members do not tell what they hold"
+    assert row["unknown"]["held_by"] == "1 of 3 members do not tell what they hold"
+
+
+def test_what_another_connection_of_a_members_id_may_hold_is_not_said_to_be_known(get: Get, group: Group) -> None:
+    told(held("A", 8_000, [0]), listed(9_000, "A", "B", "B", "C"))
+    rebalance_once(group=group.pk, now=T0 + 9_100)
+    why = "1 of 3 members have several connections each, of which only one can be asked"
+
+    free, of_one = get(f"/groups/{group.pk}/queues")["rows"][1:3]
+    row = get(f"/groups/{group.pk}")
+    member = get(f"/groups/{group.pk}/members")["rows"][1]
+
+    assert (free["held_by"], free["are_all_owners_known"], free["unknown"]["held_by"]) == (None, False, why)
+    assert (of_one["held_by"], of_one["are_all_owners_known"]) == (["B"], False)
+    assert of_one["unknown"]["are_all_owners_known"] == why
+    assert (row["partial"], row["orphans"], row["doubles"], row["unknown"]["doubles"]) == (1, None, None, why)
+    assert (member["client_id"], member["registrations"], member["held"]) == ("B", 2, None)
+    assert member["unknown"]["held"] == "2 connections have its client id, of which only one can be asked"
 
 
 def test_what_is_known_of_a_queues_lag_is_not_said_to_be_unknown(get: Get, group: Group) -> None:

@@ -3,7 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dashboard.api.unknown import NOT_YET, NOTHING, why_no_owner, why_of_row
-from dashboard.push.messages import Head, Row
+from dashboard.push.messages import Cell, GroupState, Head, Row
+from dashboard.push.runs import Runs
 
 ROW = Row(
     id=1,
@@ -55,6 +56,23 @@ def test_each_figure_that_is_unknown_has_its_reason() -> None:
 
 
 def test_a_queue_without_known_owner_says_who_may_have_it() -> None:
-    assert why_no_owner(1, HEAD) == "1 members do not tell what they hold"
-    assert "east" in why_no_owner(1, replace(HEAD, untold=("east",)))
-    assert why_no_owner(0, HEAD) == "nobody has told who is a member"
+    silent = GroupState(HEAD, (), (cell("A", None), cell("B", (0, 4))), (), ())
+
+    assert why_no_owner(silent) == "1 of 2 members do not tell what they hold"
+    assert "east" in why_no_owner(replace(silent, head=replace(HEAD, untold=("east",))))
+    assert why_no_owner(GroupState(replace(HEAD, are_members_known=False), (), (), (), ())) == (
+        "nobody has told who is a member"
+    )
+    assert why_no_owner(GroupState(HEAD, (), (cell("A", (0, 4)),), (), ())) == ""
+
+
+def test_who_has_several_connections_has_not_told_all_that_it_holds() -> None:
+    why = "1 of 2 members have several connections each, of which only one can be asked"
+    twice = GroupState(HEAD, (), (cell("A", (0, 4), registrations=2), cell("B", ())), (), ())
+
+    assert why_no_owner(twice) == why
+    assert why_of_row(replace(ROW, partial=1, orphans=None, doubles=None)) == {"orphans": why, "doubles": why}
+
+
+def cell(client: str, held: Runs | None, *, registrations: int = 1) -> Cell:
+    return Cell(client, registrations, "JAVA", "", "AVG", False, 5, None, None, (), held)

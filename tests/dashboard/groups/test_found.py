@@ -46,7 +46,7 @@ def kinds_of(**sought: str) -> list[str]:
 
 def test_every_kind_has_its_gravity() -> None:
     assert sorted(KINDS) == sorted(kind.value for kind in FindingKind)
-    assert KINDS[:3] == ("nobody consumes", "double owner", "orphan queue")
+    assert KINDS[:4] == ("nobody consumes", "duplicate client id", "double owner", "orphan queue")
 
 
 def test_the_gravest_come_first_whatever_their_age(g: Group, other: Group) -> None:

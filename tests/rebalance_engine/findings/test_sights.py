@@ -100,6 +100,10 @@ WAITS = Standing(ORDERS[0], 100, 9, NOW - MINUTE, NOW, waited=3)
 
 FIXTURES = {
     FindingKind.NOBODY_CONSUMES: [Fixture(view_of(), replace(NOBODY, standings=(WAITS,)), config={})],
+    FindingKind.DUPLICATE_CLIENT_ID: [
+        Fixture(view_of(A, A, B), replace(SANE, lists={"east": ("A", "A", "B"), "west": ("A", "B")})),
+        seeing(addresses={**SANE.addresses, "A": {"east": ("10.0.0.1:1", "10.0.0.9:1")}}),
+    ],
     FindingKind.ORPHAN_QUEUE: [Fixture(view_of(member("A", ORDERS[0]), B))],
     FindingKind.RETRY_UNOWNED: [Fixture(view_of(A, member("B", ORDERS[2])))],
     FindingKind.DOUBLE_OWNER: [Fixture(view_of(A, member("B", *ORDERS[1:], RETRY)))],
@@ -108,10 +112,6 @@ FIXTURES = {
     FindingKind.BY_CONFIG_GAP: [Fixture(config={"A": ORDERS[:2], "B": [ORDERS[2]]})],
     FindingKind.LOCK_REFUSED: [seeing(locks=(Refusal("B", ORDERS[2], NOW - 1_000, 2, "A", NOW - 5_000),))],
     FindingKind.PULL_REFUSED: [seeing(pulls=(PullRefusal("B", ORDERS[2], 24, NOW - 9_000, NOW - 1_000, 4),))],
-    FindingKind.DUPLICATE_CLIENT_ID: [
-        Fixture(view_of(A, A, B), replace(SANE, lists={"east": ("A", "A", "B"), "west": ("A", "B")})),
-        seeing(addresses={**SANE.addresses, "A": {"east": ("10.0.0.1:1", "10.0.0.9:1")}}),
-    ],
     FindingKind.SUBSCRIPTION_MISMATCH: [
         seeing(subscriptions={"A": {"orders": "TAG *"}, "B": {"orders": "TAG blue"}}),
         seeing(subscriptions={"A": {"orders": "TAG *"}, "B": {"orders": "TAG *", "payments": "TAG *"}}),
