@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dashboard.groups.rules import not_known, unknown_in
 from dashboard.groups.showing import count_partial
 from dashboard.push.messages import GroupState, Row
 from rebalance_engine.model import MessageModel
 
 NOT_ALL = "not all of what is held, or of what should be, is known"
+NOT_SINCE = "not every member has told what it holds since the last change"
 NOT_YET = "the group was not looked at yet"
 PROXIED = "it comes through a proxy: it owns no queues, and cannot be asked"
 NO_LAG = "the broker has not told its offsets"
@@ -32,11 +34,13 @@ def why_of_row(row: Row) -> dict[str, str]:
     }
     why = _reason(row)
     reasons = {name: why for name, figure in figures.items() if figure is None}
+    if "is_converged" in reasons and (name := unknown_in(row.strategy)):
+        reasons["is_converged"] = not_known(name)
     if row.model == MessageModel.BROADCASTING.value:
         reasons |= dict.fromkeys(("orphans", "doubles"), SHARED)
     if not row.strategy:
         is_moot = row.members and row.queues == 0 and row.is_converged
-        reasons["strategy"] = NOT_DIVIDED if is_moot else "no member has told by which strategy it divides"
+        reasons["strategy"] = NOT_DIVIDED if is_moot else "not every member has told by which strategy it divides"
     return reasons
 
 
@@ -72,8 +76,13 @@ def _reason(row: Row) -> str:
         return f"{row.untold} brokers did not tell who is a member"
     if row.perhaps_twice or row.disputed:
         return _in_doubt(row)
-    nothing = NOTHING if row.members == 0 and row.orphans == 0 else NOT_ALL
-    return "something changed that no rebalance has seen yet" if row.is_behind else nothing
+    return "something changed that no rebalance has seen yet" if row.is_behind else _though_all_told(row)
+
+
+def _though_all_told(row: Row) -> str:
+    if row.members and None in {row.orphans, row.doubles}:
+        return NOT_SINCE
+    return NOTHING if row.members == 0 and row.orphans == 0 else NOT_ALL
 
 
 def _not_told(silent: int | None, partial: int, members: int) -> str:

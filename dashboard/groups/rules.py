@@ -15,6 +15,7 @@ from rebalance_engine.ownership import Ownership
 from rebalance_engine.plan import Plan
 
 ASSUMED = "AVG"  # RocketMQ's default; a target by it is said to be assumed
+MIXED = "mixed: "  # before the names of several, as static/js/lib/state.js reads it
 MOST_QUESTIONS = 2_000_000  # queues times members: beyond, asking each member alone takes seconds
 
 
@@ -44,7 +45,23 @@ class Rule:
             return ""
         if self.plan is not None:
             return self.plan.strategy
-        return f"mixed: {', '.join(sorted(set(self.variants.values())))}" if self.variants else ""
+        return mixed(self.variants.values()) if self.variants else ""
+
+
+def mixed(strategies: Iterable[str]) -> str:
+    """Name the strategies of members that differ, as one."""
+    return f"{MIXED}{_names(strategies)}"
+
+
+def unknown_in(strategy: str) -> str:
+    """Name the strategy that is not known here, of one or of several as they are stored; empty: all are known."""
+    told = strategy.removeprefix(MIXED).split(", ") if strategy else []
+    return next((name for name in told if name not in STRATEGIES), "")
+
+
+def not_known(unknown: str) -> str:
+    """Say that nobody can compute by a class that somebody wrote."""
+    return f"the strategy {unknown} is not known here"
 
 
 def untold(name: str) -> str:
@@ -88,7 +105,7 @@ def _why_unknown(view: GroupView, told: Set[str], by_hand: Told | None) -> str:
         return "its members come through a proxy: they own no queues"
     unknown = sorted(told - set(STRATEGIES))
     if unknown:
-        return f"the strategy {unknown[0]} is not known here"
+        return not_known(unknown[0])
     if told & BY_HAND and (by_hand is None or len(told) > 1):
         return untold(min(told & BY_HAND))
     return ""

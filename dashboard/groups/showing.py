@@ -14,7 +14,7 @@ from dashboard.groups.kinds import POP, is_proxied
 from dashboard.groups.models import Finding, Group, Member
 from dashboard.groups.models.members import UNASKED
 from dashboard.groups.queries import Look
-from dashboard.groups.rules import are_through_proxies
+from dashboard.groups.rules import are_through_proxies, mixed
 from dashboard.groups.young import is_explained
 from dashboard.push.messages import Cell, Fault, GroupState, Head, Queues, RoundCell, Row, Stray
 from dashboard.push.runs import Runs, count, pack, unpack
@@ -75,9 +75,9 @@ def strategy_of(look: Look, decision: Decision) -> str:
 
 
 def said_by_all(members: Sequence[Member]) -> str:
-    """Name the strategy that every member says it divides by, though its target cannot be known; else nothing."""
+    """Name what every member says it divides by, though its target cannot be known; nothing where one did not say."""
     told = {member.strategy for member in members}
-    return min(told) if len(told) == 1 else ""
+    return "" if "" in told else mixed(told) if len(told) > 1 else next(iter(told), "")
 
 
 def count_orphans(look: Look) -> int | None:

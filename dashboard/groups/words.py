@@ -141,7 +141,7 @@ def _proxied(row: Row) -> str:
 
 def _by_target(row: Row) -> State:
     if row.orphans is None or row.doubles is None:
-        return State("unknown", _("unknown who holds what"))
+        return State("unknown", _("unknown who holds what since the last change"))
     if row.model == MessageModel.BROADCASTING.value:
         return State("quiet", _("each member has all queues"))
     if row.is_behind:

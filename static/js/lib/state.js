@@ -16,7 +16,7 @@ export function stateOf(row) {
   if (proxied && proxied !== row.members) return say("unknown", throughProxies(proxied), { n: proxied });
   if (row.untold) return say("unknown", gettext("unknown whether others are members"));
   if (row.disputed) return say("unknown", disagree(row.disputed), { n: row.disputed });
-  if (row.orphans === null || row.doubles === null) return say("unknown", gettext("unknown who holds what"));
+  if (row.orphans === null || row.doubles === null) return say("unknown", gettext("unknown who holds what since the last change"));
   if (isShared(row)) return say("quiet", gettext("each member has all queues"));
   if (row.is_behind) return say("unknown", gettext("a newer change is being computed"));
   if (row.is_converged === null) return say("unknown", gettext("unknown who should have what"));

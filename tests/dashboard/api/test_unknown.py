@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dashboard.api.unknown import NOT_YET, NOTHING, why_no_owner, why_of_row
+from dashboard.api.unknown import NOT_ALL, NOT_SINCE, NOT_YET, NOTHING, why_no_owner, why_of_row
 from dashboard.push.messages import Cell, GroupState, Head, Row
 from dashboard.push.runs import Runs
 
@@ -53,6 +53,19 @@ def test_each_figure_that_is_unknown_has_its_reason() -> None:
     assert "not all of what is held" in why_of_row(replace(ROW, is_converged=None))["is_converged"]
     assert why_of_row(replace(ROW, members=0, queues=0, is_converged=None)) == {"is_converged": NOTHING}
     assert "strategy" in why_of_row(replace(ROW, strategy=""))
+
+
+def test_who_told_before_the_last_change_alone_has_not_told_since() -> None:
+    assert why_of_row(replace(ROW, orphans=None, doubles=None))["orphans"] == NOT_SINCE
+
+
+def test_a_strategy_that_is_not_known_here_is_why_nobody_knows_whether_held_is_target() -> None:
+    own = replace(ROW, strategy="com.shop.Mine", is_converged=None)
+    why = {"is_converged": "the strategy com.shop.Mine is not known here"}
+
+    assert why_of_row(own) == why_of_row(replace(own, strategy="mixed: AVG, com.shop.Mine")) == why
+    assert why_of_row(replace(own, strategy="mixed: AVG, CONSISTENT_HASH"))["is_converged"] == NOT_ALL
+    assert why_of_row(replace(ROW, strategy=""))["strategy"].startswith("not every member has told")
 
 
 def test_a_queue_without_known_owner_says_who_may_have_it() -> None:

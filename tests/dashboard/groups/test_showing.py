@@ -36,7 +36,7 @@ def test_queues_are_numbered_broker_by_broker() -> None:
 def test_a_strategy_that_all_members_say_is_named_though_its_target_cannot_be_known() -> None:
     told(route(2), *seen("A"), *seen("B"), uses("A", 5, "CONFIG"))
     group = Group.objects.get()
-    assert said_by_all(look_at(group=group).members) == ""
+    assert said_by_all(look_at(group=group).members) == "mixed: AVG, CONFIG"
 
     told(uses("B", 6, "CONFIG"))
     rebalance_once(group=group.pk, now=T0 + 20)
@@ -66,7 +66,7 @@ def test_that_no_queue_is_unowned_or_owned_twice_is_not_known_by_looks_from_befo
 
     told(joined("C", 5_000), held("C", 5_100, []))
     rebalance_once(group=group.pk, now=T0 + 5_200)
-    assert figures(group) == (None, None, None, "unknown who holds what")
+    assert figures(group) == (None, None, None, "unknown who holds what since the last change")
 
     told(held("A", 5_300, [0]), held("B", 5_300, [1]))
     rebalance_once(group=group.pk, now=T0 + 5_400)
@@ -80,6 +80,17 @@ def test_what_should_be_held_may_be_unknown_though_it_is_known_what_is() -> None
     rebalance_once(group=group.pk, now=T0 + 20)
 
     assert figures(group) == (0, 0, None, "unknown who should have what")
+
+
+def test_members_of_whom_one_divides_by_a_class_of_its_own_are_named_and_what_they_hold_is_known() -> None:
+    told(route(2), *seen("A"), *seen("B"), held("A", 10, [0]), held("B", 10, [1]))
+    told(uses("B", 20, "com.shop.Mine"), held("A", 30, [0]), held("B", 30, [1]))
+    group = Group.objects.get()
+
+    rebalance_once(group=group.pk, now=T0 + 40)
+
+    assert figures(group) == (0, 0, None, "unknown who should have what")
+    assert row_of(group).strategy == "mixed: AVG, com.shop.Mine"
 
 
 def test_a_change_that_no_rebalance_has_seen_leaves_it_open_whether_all_is_held_as_wanted() -> None:

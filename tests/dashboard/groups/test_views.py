@@ -52,7 +52,7 @@ def test_the_overview_has_its_rows_before_any_script_runs(viewer: Client) -> Non
     page = viewer.get("/").content.decode()
 
     assert "3 members, 4 queues" in page
-    assert "unknown who holds what" in page  # nobody was asked since C came
+    assert "unknown who holds what since the last change" in page  # nobody was asked since C came
     assert "1: member joined" in page
 
 
