@@ -23,7 +23,7 @@ from rebalance_engine.plan import Plan, target
 T = TypeVar("T")
 COMPARED = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH", "STICKY", "STICKY_ACROSS_TOPICS", "WEIGHTED")
 FOLLOWED = frozenset({"STICKY", "STICKY_ACROSS_TOPICS", "WEIGHTED"})
-CONFIG = "CONFIG"
+CONFIG, CONFIG_PARAM = "CONFIG", "config"
 MOST_SLOW = 20_000_000  # queues times members: beyond, the strategies that look for few moves are tried when asked for
 MOST_ALONE = 10_000_000  # likewise, for those of which each member is asked, even then: so many take five seconds
 MOST_OTHERS = 2_000_000  # likewise, for those of other languages and of rooms: of ten times so many each takes a second
@@ -162,7 +162,9 @@ def try_out(view: GroupView, question: Question, known: Known, *, params: Mappin
         given = _given(name, question.strategy, taken or {})
         if name != own.strategy or given:
             is_asked = name == question.strategy
-            why = _limit(name, given, after) if is_asked else _obstacle(name, after, known.told)
+            why = _unsaid(name, given, known.told) or (
+                _limit(name, given, after) if is_asked else _obstacle(name, after)
+            )
             tried = (
                 Option(name, False, None, why) if why else _tried(after, base, _plan_of(name, given, known.told), then)
             )
@@ -269,7 +271,7 @@ def _skew_among_owners(ownership: Ownership, alone: frozenset[str]) -> Skew:
 
 def _plan_of(name: str, params: Mapping[str, object], told: Told | None) -> Plan:
     if name in BY_HAND and told is not None:
-        return Plan(strategy=name, params={"config": told.lists})
+        return Plan(strategy=name, params={CONFIG_PARAM: told.lists})
     return Plan(strategy=name, params=params)
 
 
@@ -300,10 +302,14 @@ def _given(name: str, asked: str, params: Mapping[str, object]) -> Mapping[str, 
     return params if is_for else {}
 
 
-def _obstacle(name: str, after: GroupView, told: Told | None) -> str:
+def _unsaid(name: str, given: Mapping[str, object], told: Told | None) -> str:
+    """Say that what a strategy divides by was told by nobody; empty: it was, or was asked with it, or it needs none."""
+    is_said = name not in BY_HAND or told is not None or CONFIG_PARAM in given
+    return "" if is_said else "nobody has said by hand who is to have which queue"
+
+
+def _obstacle(name: str, after: GroupView) -> str:
     """Say why a strategy is not tried unless it is asked for; empty: it is."""
-    if name in BY_HAND and told is None:
-        return "nobody has said by hand who is to have which queue"
     most = MOST_SLOW if name in COMPARED else MOST_OTHERS
     if (name in FOLLOWED or name not in COMPARED) and len(after.queues) * len(after.clients) > most:
         return f"{len(after.queues):,} queues times {len(after.clients):,} members take long: tried when asked for"

@@ -185,6 +185,14 @@ def test_what_was_told_by_hand_is_the_groups_own_and_can_be_asked_for() -> None:
     assert "members' programs say" in unknown.why
 
 
+@pytest.mark.parametrize("name", ["CONFIG", "GO_CONFIG"])
+def test_what_nobody_said_by_hand_moves_nothing_though_it_is_asked_for(name: str) -> None:
+    trial = try_out(TWO, Question(strategy=name), NOBODY_KNOWS)
+
+    assert (trial.chosen.strategy, trial.chosen.is_own, trial.chosen.outcome) == (name, False, None)
+    assert trial.chosen.why == "nobody has said by hand who is to have which queue"
+
+
 def test_where_somebody_does_not_answer_what_should_be_is_the_base() -> None:
     silent = view(QUEUES[:3], None)
     shown = Ownership.from_lists(silent.queues, silent.clients, {"A": QUEUES[:2], "B": QUEUES[2:]})
