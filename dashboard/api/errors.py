@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from django.core.exceptions import BadRequest
+from django.conf import settings
+from django.core.exceptions import BadRequest, RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -61,12 +62,17 @@ def refuse_unknown(request: HttpRequest, known: Collection[str]) -> JsonResponse
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer 400; it may have been refused before anything had asked for the reader's language."""
+    """Answer 400, or 413; it may have been refused before anything had asked for the reader's language."""
+    is_too_large, most = isinstance(exception, RequestDataTooBig), settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     told = str(exception) if isinstance(exception, BadRequest) else ""
     if is_of_the_api(request):
+        if is_too_large:
+            return refused(413, f"the body is too large; needed are at most {most:,} bytes")
         return refused(400, told or "this is no request that can be read")
     with override(get_language_from_request(request)):
-        return render(request, "400.html", {"told": told}, status=400)
+        if is_too_large:
+            told = _("What you sent is too large: %(n)s bytes are taken at most.") % {"n": f"{most:,}"}
+        return render(request, "400.html", {"told": told}, status=413 if is_too_large else 400)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -24,6 +24,7 @@ QUIET = {
     "uvicorn": "WARNING",
     "django.request": "ERROR",
     "django.security.DisallowedHost": "CRITICAL",  # any stranger's request would write a traceback
+    "django.security.RequestDataTooBig": "CRITICAL",  # likewise; who sent it is told
     "django.channels.server": "WARNING",
     "celery": "WARNING",
     "django_celery_beat": "WARNING",

@@ -63,6 +63,7 @@ def _refused(status: int, words: str) -> JsonResponse:
         answer["WWW-Authenticate"] = 'Bearer realm="reports"'
     if status == 503:
         answer["Retry-After"] = str(AGAIN_S)
+        answer._has_been_logged = True  # type: ignore[attr-defined] # Django's own mark: who comes early is told why
     return answer
 
 

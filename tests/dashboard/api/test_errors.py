@@ -38,6 +38,21 @@ def test_pages_keep_their_own_words(client: Client) -> None:
 
 
 @pytest.mark.django_db
+def test_a_body_that_is_too_large_is_refused_with_the_reason_and_is_no_error_here(
+    client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    client.force_login(person(Role.ADMIN))
+
+    told = client.post("/api/v1/groups/1/orders", " " * 2_700_000, content_type="application/json")
+    page = client.post("/language/", {"language": "x" * 2_700_000})
+
+    assert (told.status_code, page.status_code) == (413, 413)
+    assert told.json() == {"problem": "the body is too large; needed are at most 2,621,440 bytes"}
+    assert "What you sent is too large: 2,621,440 bytes are taken at most." in page.content.decode()
+    assert [each for each in caplog.records if each.levelname == "ERROR"] == []
+
+
+@pytest.mark.django_db
 def test_an_address_at_which_there_is_nothing_is_said_in_words(client: Client) -> None:
     client.force_login(person(Role.VIEWER))
 

@@ -73,7 +73,9 @@ def test_being_logged_in_is_no_token(client: Client, now: int) -> None:
     assert client.post(URL, body(taken("A", now)), content_type="application/json").status_code == 401
 
 
-def test_each_refusal_has_its_status_and_its_sentence(client: Client, token: str, now: int) -> None:
+def test_each_refusal_has_its_status_and_its_sentence(
+    client: Client, token: str, now: int, caplog: pytest.LogCaptureFixture
+) -> None:
     good = body(taken("A", now))
     assert post(client, token, good).status_code == 201
     refused = {
@@ -89,6 +91,7 @@ def test_each_refusal_has_its_status_and_its_sentence(client: Client, token: str
     assert {status: answer.status_code for status, answer in answers.items()} == {status: status for status in refused}
     assert all("needed" in said(answers[status])["problem"] or status in {403, 503} for status in refused)
     assert answers[503]["Retry-After"] == "2"
+    assert [each for each in caplog.records if each.levelname == "ERROR"] == []
     assert post(client, token, good, kind="text/plain").status_code == 415
     assert client.get(URL).status_code == 405
 
