@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from dashboard.clusters.models import Command, CommandReceipt
@@ -46,7 +46,7 @@ class OrdersPage:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """One order with what it did to each member (the first ``MOST_MEMBERS``), and the rounds that began meanwhile."""
+    """One order with what it did to each member (the first ``MOST_MEMBERS``), and rounds that were open meanwhile."""
 
     order: Order
     members: tuple[CommandReceipt, ...]
@@ -75,11 +75,14 @@ def receipt_of(*, group: Group, number: int, now: int) -> Receipt | None:
     if row is None:
         return None
     members = sorted(row.receipts.all(), key=lambda each: (ANSWERS.index(each.answer), each.client_id))
-    meanwhile = Round.objects.filter(
-        group=group, opened_at__gte=row.ordered_at, opened_at__lte=now if row.finished_at is None else row.finished_at
-    )
-    rounds = meanwhile.order_by("number").defer("before", "after")[:MOST_ROUNDS]
+    rounds = _open_meanwhile(group, row, now).order_by("number").defer("before", "after")[:MOST_ROUNDS]
     return Receipt(_order(row, now), tuple(members[:MOST_MEMBERS]), len(members), tuple(rounds))
+
+
+def _open_meanwhile(group: Group, row: Command, now: int) -> QuerySet[Round]:
+    """Find the rounds that were open while an order was carried out: what members held may have changed by them."""
+    began = Q(opened_at__lte=now if row.finished_at is None else row.finished_at)
+    return Round.objects.filter(began, Q(closed_at=None) | Q(closed_at__gte=row.ordered_at), group=group)
 
 
 def groups_of(*, commands: Iterable[int]) -> dict[int, tuple[int, str]]:

@@ -128,16 +128,27 @@ def test_an_order_that_waits_has_no_receipt_yet(group: Group) -> None:
     assert conclusion(row, group).startswith("It is not over")
 
 
-def test_rounds_that_began_meanwhile_are_named(group: Group) -> None:
+def test_rounds_that_were_open_meanwhile_are_named(group: Group) -> None:
     row = ordered(group, A="changed")
-    for number, at in enumerate((T0 - 1, T0 + 1_000, T0 + 6_001), 1):
-        lasted = {"opened_at": at, "last_cause_at": at, "closed_at": at, "state": "closed"}
+    spans = ((-9_000, -1), (-3_500, 2_000), (3_000, 3_000), (6_001, 6_500))
+    for number, (at, until) in enumerate(spans, 1):
+        lasted = {"opened_at": T0 + at, "last_cause_at": T0 + at, "closed_at": T0 + until, "state": "closed"}
         Round.objects.create(group=group, number=number, wave=number, cause="held changed", **lasted)
 
     found = receipts.receipt_of(group=group, number=row.pk, now=T0 + 7_000)
 
     assert found is not None
-    assert [each.number for each in found.rounds] == [2]
+    assert [each.number for each in found.rounds] == [2, 3]
+
+
+def test_a_round_that_is_open_still_is_named_though_it_began_before_the_order(group: Group) -> None:
+    row = ordered(group, A="changed")
+    Round.objects.create(group=group, number=1, wave=1, cause="manual", opened_at=T0 - 9_000, last_cause_at=T0 - 9_000)
+
+    found = receipts.receipt_of(group=group, number=row.pk, now=T0 + 7_000)
+
+    assert found is not None
+    assert [each.number for each in found.rounds] == [1]
 
 
 def test_orders_come_in_pages_with_as_many_questions_as_ever(group: Group) -> None:
