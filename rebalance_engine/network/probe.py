@@ -40,7 +40,7 @@ class Obstacle(Enum):
     NOBODY_ONLINE = "nobody of this group is online at the brokers that were asked"
     BROADCASTING = "the group broadcasts: every member has every queue, there is nothing to rebalance"
     SWITCHED_OFF = f"{SWITCH} is off: members are not notified, they rebalance by themselves every 20 s"
-    TOO_SOON = f"the group was probed less than {AT_MOST_EVERY_S:g} s ago"
+    TOO_SOON = f"members of the group were told to recompute less than {AT_MOST_EVERY_S:g} s ago"
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,10 @@ DONE = (
     "remove a cluster",
 )
 # What is stored of before, in words that nothing says any more: to be left out when no row is so old.
-ONCE = ("{author} let every member compute anew, by order {command}",)
+ONCE = (
+    "{author} let every member compute anew, by order {command}",
+    "the group was probed less than {AT_MOST_EVERY_S} s ago",
+)
 # What Django marks in pages of its admin, and has no Chinese for.
 OF_DJANGO = (
     "Model name",

@@ -91,7 +91,7 @@ def test_a_second_recompute_too_soon_is_refused_at_once_and_says_when_to_come_ag
     again = client.post(f"/api/v1/groups/{writable.pk}/orders", {"reason": "x"}, content_type="application/json")
 
     assert again.status_code == 429
-    assert "probed less than 5 s ago" in again.json()["problem"]
+    assert "told to recompute less than 5 s ago" in again.json()["problem"]
     assert 1 <= int(again["Retry-After"]) <= 5
     assert Command.objects.count() == 1
 

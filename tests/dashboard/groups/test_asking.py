@@ -160,7 +160,9 @@ def test_a_group_is_let_compute_anew_once_in_the_time_in_which_it_is_probed_once
     other = Group.objects.create(cluster=group.cluster, name="other", added_at=T0)
     first = order(group)
 
-    with pytest.raises(asking.TooSoon, match="the group was probed less than 5 s ago") as refused:
+    with pytest.raises(
+        asking.TooSoon, match="members of the group were told to recompute less than 5 s ago"
+    ) as refused:
         order(group, at=100)
     assert (refused.value.status, refused.value.wait_s) == (429, 5)
     order(other, at=100)
