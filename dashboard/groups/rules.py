@@ -15,7 +15,7 @@ from rebalance_engine.ownership import Ownership
 from rebalance_engine.plan import Plan
 
 ASSUMED = "AVG"  # RocketMQ's default; a target by it is said to be assumed
-MIXED = "mixed: "  # before the names of several, as static/js/lib/state.js reads it
+MIXED = "mixed: "  # before the names of several, as `mixed` writes it and static/js/lib/state.js reads it
 MOST_QUESTIONS = 2_000_000  # queues times members: beyond, asking each member alone takes seconds
 
 
@@ -50,7 +50,7 @@ class Rule:
 
 def mixed(strategies: Iterable[str]) -> str:
     """Name the strategies of members that differ, as one."""
-    return f"{MIXED}{_names(strategies)}"
+    return f"mixed: {_names(strategies)}"
 
 
 def unknown_in(strategy: str) -> str:
