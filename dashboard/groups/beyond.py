@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext as _
 
+from dashboard.groups.bands import EVER, FOREVER, Intervals, without
 from dashboard.groups.elsewhere import Place
 from dashboard.groups.lane import Lane
 from dashboard.groups.models import Round
@@ -74,24 +75,55 @@ def beyond(*, shares: Mapping[int, Share], lanes: Sequence[Lane]) -> list[Beyond
     counted = {pk: share for pk, share in shares.items() if _is_counted(share)}
     told = {lane.place for lane in lanes}
     gone = {lane.place for lane in lanes if lane.is_gap or lane.is_perhaps_gap or lane.is_unknown}
-    twice = {lane.place for lane in lanes if lane.is_overlap or lane.is_perhaps_overlap}
+    twice: dict[Place, list[tuple[int, int]]] = {}
+    for lane in lanes:
+        if lane.is_overlap or lane.is_perhaps_overlap:
+            twice.setdefault(lane.place, []).append(_had_by_two(lane))
     rows = []
     for pk, place in places_of(counted).items():
-        share = _untold(counted[pk], is_gap_told=place in gone, is_two_told=place in twice)
+        share = _untold(counted[pk], is_gap_told=place in gone, twice=twice.get(place, ()))
         if _is_counted(share):
             rows.append(replace(_row(place, share), is_handed=place in told))
     return sorted(rows, key=lambda row: (-max(row.unowned[0], row.overlap[0]), row.topic, row.broker, row.queue_id))
 
 
-def _untold(share: Share, *, is_gap_told: bool, is_two_told: bool) -> Share:
-    """Leave out of what a round says of a queue what one of its handoffs tells."""
+def _had_by_two(lane: Lane) -> tuple[int, int]:
+    """Give the time in which a lane tells, with its bounds, that two had its queue."""
+    if lane.taken_at is None:
+        return EVER, FOREVER
+    since = lane.taken_at if lane.taken[0] is None else lane.taken[0]
+    end = FOREVER if lane.overlap[1] is None else lane.taken_at + lane.overlap[1]
+    return since, max(end, lane.dropped_at or 0, lane.dropped[1] or 0)
+
+
+def _untold(share: Share, *, is_gap_told: bool, twice: Intervals) -> Share:
+    """Leave out of what a round says of a queue what its handoffs tell; ``twice``: when they tell of two owners."""
     if is_gap_told:
         times = replace(share.times, nobody=(), perhaps_nobody=())
         share = replace(share, unowned=Lasted(), is_lasting=False, times=times)
-    if is_two_told:
-        times = replace(share.times, two=(), perhaps_two=())
-        share = replace(share, overlap=Lasted(), overlap_least=0, is_shared=False, is_since_ever=False, times=times)
-    return share
+    return _of_others(share, twice) if twice else share
+
+
+def _of_others(share: Share, twice: Intervals) -> Share:
+    """Leave out when two had a queue of whom a handoff tells: others may have had it at another time."""
+    before = share.times
+    two = tuple(without(before.two, twice))
+    perhaps = tuple(each for each in before.perhaps_two if not _touches(each, twice) or _touches(each, two))
+    least, most = (sum(high - low for low, high in each) for each in (two, perhaps))
+    is_open = bool(two) and two[-1][1] == before.two[-1][1]
+    return replace(
+        share,
+        overlap=Lasted(least, max(least, most), max(least, most)) if two or perhaps else Lasted(),
+        overlap_least=least,
+        is_shared=share.is_shared and is_open,
+        is_since_ever=any(low == EVER for low, _ in perhaps),
+        is_cut=share.is_cut and is_open,
+        times=replace(before, two=two, perhaps_two=perhaps),
+    )
+
+
+def _touches(time: tuple[int, int], others: Intervals) -> bool:
+    return any(low < time[1] and high > time[0] for low, high in others)
 
 
 def count_unmoved(rows: Sequence[Beyond]) -> dict[str, int]:

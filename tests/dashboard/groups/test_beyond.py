@@ -144,6 +144,19 @@ def test_what_two_had_before_the_round_is_told_of_a_queue_that_was_handed_over_i
     assert count_unmoved(found) == {"unowned_unmoved": 0, "unowned_untold": 0}
 
 
+def test_two_others_who_had_a_queue_that_a_handoff_tells_two_owners_of_have_a_row() -> None:
+    pk = settle().cluster.topics.get(name="orders").queues.get(queue_id=0).pk
+    both = ((T0, T0 + 10), (T0 + 50, T0 + 57))
+    share = Share(Lasted(), Lasted(17, 17, 19), times=Times(two=both, perhaps_two=both))
+    lane = Lane("orders", "east", 0, "A", "B", T0 + 10, T0, None, (0, 0), (10, 12), is_waiting=False)
+
+    [row] = beyond(shares={pk: share}, lanes=[lane])
+
+    assert (row.overlap, row.why, row.is_handed, row.times.two) == ((7, 7), (BESIDE,), True, both[1:])
+    more = replace(lane, taken_at=T0 + 51, dropped_at=T0 + 57, taken=(T0 + 50, None), overlap=(4, 8))
+    assert beyond(shares={pk: share}, lanes=[lane, more]) == []
+
+
 def test_a_queue_with_a_handoff_has_a_row_of_what_the_handoff_does_not_tell() -> None:
     pk = settle().cluster.topics.get(name="orders").queues.get(queue_id=0).pk
     place = ("orders", "east", 0)
