@@ -31,10 +31,9 @@ from dashboard.api.site import reads
 from dashboard.common.clock import now_ms
 from dashboard.groups import past_story, story
 from dashboard.groups import rounds as read
-from dashboard.groups.account import account_of, figures_of
-from dashboard.groups.beyond import Beyond, beyond, let_go_in
+from dashboard.groups.account import account_at, account_of, figures_of
+from dashboard.groups.beyond import Beyond
 from dashboard.groups.doubts import NO_DOUBTS, all_doubts_of, less
-from dashboard.groups.elsewhere import own_of
 from dashboard.groups.handoffs import UNKNOWN_PAUSE
 from dashboard.groups.lanes import lanes_of
 from dashboard.groups.lasting import lasting_handoffs
@@ -85,12 +84,9 @@ def one_round(request: HttpRequest, pk: int, number: int, asked: Query[Instantly
         worst = figures_of(row=row, account=told, twice=twice.count)
         return _round(row, worst, read.causes_of(row), told.rest, now, twice)
     row, at = _then(row, asked.at, now), instant_asked(asked.at, now)
-    lanes, shares = past_story.lanes_at(row=row, at=at, now=now), past_story.shares_at(row=row, at=at)
-    own = own_of(row=row, shares=shares, here=let_go_in(lanes), now=at)
-    rest = beyond(shares=own.shares, lanes=lanes)
-    return _round(
-        row, {**story.worst(lanes, own.shares), **own.figures}, past_story.causes_at(row=row, at=at), rest, at
-    )
+    told = account_at(row=row, at=at, now=now)
+    worst = {**story.worst(told.lanes, told.own.shares), **told.own.figures}
+    return _round(row, worst, past_story.causes_at(row=row, at=at), told.rest, at)
 
 
 def _then(row: Round, asked: str, now: int) -> Round:

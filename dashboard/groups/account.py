@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dashboard.groups import beyond, owned, story
+from dashboard.groups import beyond, owned, past_story, story
 from dashboard.groups.elsewhere import Own, own_of
 from dashboard.groups.lane import Lane
 from dashboard.groups.lanes import lanes_of
 from dashboard.groups.left_open import left_open
 from dashboard.groups.models import Round
+from dashboard.groups.shares import Share
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,18 @@ def account_of(*, row: Round | None, now: int) -> Account:
     if row is None:
         return NOTHING
     shares = owned.shares_in(row=row, now=now)
-    lanes = lanes_of(row, now=now, shares=shares)
+    return _account(row, lanes_of(row, now=now, shares=shares), shares, now)
+
+
+def account_at(*, row: Round | None, at: int, now: int) -> Account:
+    """Give the account of a round as far as it had come at an instant; of none an empty one."""
+    if row is None:
+        return NOTHING
+    lanes = past_story.lanes_at(row=row, at=at, now=now)
+    return _account(row, lanes, past_story.shares_at(row=row, at=at), at)
+
+
+def _account(row: Round, lanes: list[Lane], shares: Mapping[int, Share], now: int) -> Account:
     own = own_of(row=row, shares=shares, here=beyond.let_go_in(lanes), now=now)
     return Account(lanes, own, beyond.beyond(shares=own.shares, lanes=lanes))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
@@ -13,9 +12,9 @@ from django.views.decorators.http import require_safe
 
 from dashboard.common.clock import now_ms
 from dashboard.groups import beyond, past_story, rounds, story, views
+from dashboard.groups.account import account_at
 from dashboard.groups.corrected import Corrected, corrected_at
 from dashboard.groups.drawn import plain_lanes
-from dashboard.groups.elsewhere import own_of
 from dashboard.groups.ending import moved_so_far
 from dashboard.groups.first.page import painted
 from dashboard.groups.kinds import listeners_of, programs_of, without_owners
@@ -25,7 +24,6 @@ from dashboard.groups.past import BadInstant, Shown, instant_of, shown_at, spell
 from dashboard.groups.past_lag import lag_at
 from dashboard.groups.past_silent import as_answered
 from dashboard.groups.pictured import loads_of
-from dashboard.groups.shares import Share
 from dashboard.groups.showing import is_cell_proxied, row_shown
 from dashboard.groups.table import in_words
 from dashboard.groups.words import state_of
@@ -65,11 +63,8 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
 def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int) -> dict[str, object]:
     state = shown.state
     row = past_story.round_at(group=found, shown=shown)
-    lanes = past_story.lanes_at(row=row, at=at, now=now) if row is not None else []
-    shares: Mapping[int, Share] = past_story.shares_at(row=row, at=at) if row is not None else {}
-    if row is not None:
-        shares = own_of(row=row, shares=shares, here=beyond.let_go_in(lanes), now=at).shares
-    rest = beyond.beyond(shares=shares, lanes=lanes)
+    told = account_at(row=row, at=at, now=now)
+    lanes, rest = told.lanes, told.rest
     around = past_story.around_at(group=found, state=state, lanes=lanes, at=at)
     corrected = corrected_at(group=found, state=state, at=at) if shown.is_exact else Corrected()
     window, bar = past_story.time_bar_at(group=found, at=at, asked=request.GET.get("window", ""), now=now)
@@ -113,7 +108,7 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
         "causes": past_story.causes_at(row=row, at=at) if row is not None else [],
         "lanes": lanes[: story.MOST_LANES],
         "lane_count": len(lanes),
-        "worst": story.worst(lanes, shares),
+        "worst": story.worst(lanes, told.own.shares),
         **beyond.shown(rest),
         "window": window,
         "windows": [(name, _link(request, found, at, window=name)) for name in story.WINDOWS_MS],

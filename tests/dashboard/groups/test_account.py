@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.groups.account import NOTHING, account_of, figures_of
+from dashboard.groups.account import NOTHING, account_at, account_of, figures_of
 from dashboard.groups.ending import tell_ended
 from dashboard.groups.models import Group, Round
 from dashboard.groups.rebalancing import rebalance_once
@@ -27,7 +27,7 @@ def two_from_the_first_look() -> Round:
 
 
 def test_without_a_round_there_is_nothing_to_tell() -> None:
-    assert account_of(row=None, now=T0) is NOTHING
+    assert account_of(row=None, now=T0) is account_at(row=None, at=T0, now=T0) is NOTHING
 
 
 @pytest.mark.usefixtures("cluster")
@@ -51,3 +51,4 @@ def test_what_no_handoff_tells_stands_beside_the_handoffs_with_its_time() -> Non
     assert [each.queue_id for each in told_of.rest] == [2]
     [(since, until)] = told_of.rest[0].times.two
     assert (since, until) == (T0 + 10, T0 + 5_200)
+    assert account_at(row=row, at=T0 + 5_300, now=T0 + 9_000).rest == told_of.rest
