@@ -17,7 +17,7 @@ from rebalance_engine.embedded.cluster import Cluster as Embedded
 from rebalance_engine.embedded.cluster import ClusterSettings
 from rebalance_engine.embedded.settings import EmbeddedSettings
 from rebalance_engine.membership.profiles import BrokerSettings
-from tests.dashboard.config.test_watching import added, consumer, rows, watched
+from tests.dashboard.config.watchers import added, consumer, rows, watched
 from tests.dashboard.persons import person
 from tests.rebalance_engine.network.loop import on_a_loop
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
 from functools import partial
 from types import SimpleNamespace
 from typing import cast
@@ -20,88 +18,27 @@ from dashboard.clusters import leases
 from dashboard.clusters.models import Broker, Cluster, Command, CommandReceipt, OutboxLine, Watch
 from dashboard.clusters.orders import ABANDONED
 from dashboard.config import watching
-from dashboard.config.watching import Threads, now_ms, watch
+from dashboard.config.watching import Threads, now_ms
 from dashboard.groups.models import Group, Holding, Member, RoundCause
 from dashboard.groups.operations import LeaseLost, record
 from dashboard.groups.vanished import Quiet
-from dashboard.groups.viewing import note_viewed
 from dashboard.groups.watching import Writer
-from rebalance_engine.embedded.cluster import Cluster as Embedded
 from rebalance_engine.events import EXACT, Fact, MemberJoined, Origin, QueueTaken, Source
 from rebalance_engine.model import MessageQueue
-from rebalance_engine.network import Consumer
 from rebalance_engine.network.settings import NetworkSettings
 from rebalance_engine.network.watcher import Health, Watcher, WatcherClock
 from rebalance_engine.network.watcher.closed import Closed
-from tests.rebalance_engine.network.clusters import QUICK, cluster
+from tests.dashboard.config.watchers import added, consumer, held_by, members, rows, watched
+from tests.rebalance_engine.network.clusters import cluster
 from tests.rebalance_engine.network.loop import on_a_loop
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-HOLDER = "elsewhere:1"
 
 
 @pytest.fixture(autouse=True)
 def redis_of_the_settings(redis: Redis, redis_server: str, settings: Settings) -> Redis:
     settings.REDIS_URL = redis_server
     return redis
-
-
-class Rows:
-    """The database, looked at from beside the loop."""
-
-    def __init__(self) -> None:
-        self.threads = Threads()
-
-    async def of(self, read: Callable[[], object]) -> object:
-        return await self.threads.look(read)
-
-    async def until(self, holds: Callable[[], bool]) -> None:
-        while not await self.threads.look(holds):  # noqa: ASYNC110  # a database has no event
-            await asyncio.sleep(0.05)
-
-
-@asynccontextmanager
-async def rows() -> AsyncIterator[Rows]:
-    looked = Rows()
-    try:
-        yield looked
-    finally:
-        await looked.threads.close()
-
-
-@asynccontextmanager
-async def watched(name: str = "shop", holder: str = HOLDER) -> AsyncIterator[asyncio.Task[None]]:
-    task = asyncio.create_task(watch(name, NetworkSettings(), holder))
-    try:
-        yield task
-    finally:
-        if not task.done():
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
-
-
-async def added(looked: Rows, east: Embedded, redis: Redis) -> Cluster:
-    def add() -> Cluster:
-        return Cluster.objects.create(name="shop", namesrv=east.namesrv, added_at=now_ms(), is_read_only=False)
-
-    row = await looked.threads.look(add)
-    note_viewed(redis=redis, cluster=row.pk, group="G", now=now_ms())
-    return row
-
-
-def consumer(east: Embedded, name: str) -> Consumer:
-    return Consumer(east.namesrv, "G", ["orders"], instance=name, version=QUICK)
-
-
-def members() -> set[str]:
-    return set(Member.objects.filter(left_at=None).values_list("client_id", flat=True))
-
-
-def held_by(name: str) -> int:
-    here = Holding.objects.filter(member__client_id=name, member__left_at=None, until=None)
-    return here.filter(queue__topic__name="orders").count()
 
 
 @on_a_loop
