@@ -9,7 +9,6 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import partial, reduce
 from pathlib import Path
 
 import pyarrow as pa  # type: ignore[import-untyped] # pyarrow has no types
@@ -32,7 +31,7 @@ from rebalance_engine.pipeline.clues import (
 from rebalance_engine.pipeline.disputes import Dispute, disputes_of, with_disputed
 from rebalance_engine.pipeline.handoffs import handoffs_of
 from rebalance_engine.pipeline.holes import clues_of_holes, holes_of
-from rebalance_engine.pipeline.keeping import computed_once, hash_of
+from rebalance_engine.pipeline.keeping import hash_of
 from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.loads import DAY_MS, GroupLoad, Presence, loads_of
 from rebalance_engine.pipeline.logends import input_ends_of, latest_end, log_begins_of, log_ends_of
@@ -62,7 +61,6 @@ from rebalance_engine.pipeline.unheard import (
 from rebalance_engine.pipeline.vanished import quiet_of, unsure_of, vanished
 
 QUEUE_CLUES = ("lock refused", "pull refused", "first pull", "start offset", "pull ended", "persisted", "uncommitted")
-CLUE = ("cluster", "group", "what", "at_ms", "process", "topic", "broker", "queue_id", "client_id", "number", "number2")
 TOLD_BY = (
     "stories",
     "sorting",
@@ -117,18 +115,23 @@ def clues_of(
         "what", F.when(F.col("what") == "consumer starting", "consumer started").otherwise(F.col("what"))
     )
     popped = events.where(F.col("what").isin(*POPS) & F.col("group").isNotNull()).withColumn("what", F.lit("popped"))
-    whole = (
-        of_queue,
+    columns = ["cluster", "group", "what", "at_ms", "process", "topic", "broker", "queue_id", "client_id", "number",
+               "number2"]  # fmt: skip
+    chosen = of_queue.select(*columns)
+    signs = _signs(events, own)
+    backs = backs_of(events, spans)
+    for more in (
         _heard(with_names(by_group, events), events, spans),
         own,
-        _signs(events, own),
+        signs,
         changed,
         popped,
-        backs_of(events, spans),
+        backs,
         beside_changes(events, members, alone),
-    )
+    ):
+        chosen = chosen.unionByName(more.select(*columns))
     ownerless = models_of(events).select("cluster", "group", F.lit("ownerless").alias("what"), F.lit(0).alias("at_ms"))
-    others = (
+    for more in (
         route_clues(events, spans),
         counts_of(events, spans),
         covers_of(events, life),
@@ -138,10 +141,9 @@ def clues_of(
         clues_of_holes(holes_of(spans, events, life) if holes is None else holes, spans),
         ownerless.distinct(),
         *(() if clocks is None else (clocks_of_groups(clocks, spans),)),
-    )
-    # Each by itself: of one plan for all, Spark plans what is left anew whenever a part of it is done.
-    parts = [computed_once(part) for part in (*(part.select(*CLUE) for part in whole), *others)]
-    return reduce(partial(DataFrame.unionByName, allowMissingColumns=True), parts)
+    ):
+        chosen = chosen.unionByName(more, allowMissingColumns=True)
+    return chosen
 
 
 def _heard(said: DataFrame, events: DataFrame, spans: DataFrame) -> DataFrame:
