@@ -81,6 +81,7 @@ def around(*, group: Group, now: int, lanes: Sequence[Lane]) -> dict[str, object
     return {
         "now": now,
         "watched_at": group.cluster.watched_at,
+        "is_aside": group.cluster.is_aside,
         "gone_at": group.gone_at,
         "is_behind": group.inputs_version > group.done_version,
         "left": [

@@ -51,8 +51,9 @@ def overview(request: HttpRequest) -> HttpResponse:
     chosen = request.GET.get("cluster", "")
     clusters = all_clusters(access=access)
     shown = [each for each in clusters if (each.name == chosen if chosen else not each.is_aside)]
+    aside = {"aside": [each for each in clusters if each.is_aside and not chosen]}
     if request.GET.get("part") == "findings":
-        return render(request, "groups/_now.html", _now(request, shown, now))
+        return render(request, "groups/_now.html", {**aside, **_now(request, shown, now)})
     wish = _wish(request)
     if request.GET.get("part") == "counts":
         page = listing.list_groups(clusters=shown, access=access, wish=wish, now=now)
@@ -64,7 +65,8 @@ def overview(request: HttpRequest) -> HttpResponse:
     context = {
         **_sums(request, shown, page, wish),
         "chosen": chosen,
-        "aside": [each for each in clusters if each.is_aside and not chosen],
+        **aside,
+        "as_of": _as_of(shown, now),
         **_now(request, shown, now),
         "sorts": [(name, words, _link(request, sort=name, page="")) for name, words in _sorts()],
         "query": _link(request, page="").removeprefix("?"),
@@ -82,6 +84,12 @@ def overview(request: HttpRequest) -> HttpResponse:
         },
     }
     return render(request, "groups/overview.html", context)
+
+
+def _as_of(clusters: list[Cluster], now: int) -> int | None:
+    """Say of when the page is: of when any of its clusters answered last; None: none ever did."""
+    answered = [each.watched_at for each in clusters if each.watched_at is not None]
+    return min(now, max(answered)) if answered else (None if clusters else now)
 
 
 def _list(page: listing.Page, wish: listing.Wish) -> dict[str, object]:
@@ -185,6 +193,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
         "window": window,
         "windows": [(name, _link(request, window=name)) for name in story.WINDOWS_MS],
         "now": now,
+        "as_of": _as_of([found.cluster], now),
         **asking.buttons(group=found, access=access_in(request), now=now),
         "facts": facts,
     }

@@ -20,6 +20,7 @@ from dashboard.push.messages import (
     Pulse,
     Row,
     Seen,
+    Standing,
     decode,
     encode,
 )
@@ -74,15 +75,22 @@ def pulse_of(*, stream: Stream, at: int, access: Access) -> bytes:
     """Give what tells a browser, though nothing changes, that it is up to date, or is not."""
     looks: tuple[Seen, ...] = ()
     if stream.is_overview:
-        watched = Cluster.objects.filter(pk=stream.number).values_list("watched_at", flat=True).first()
+        cluster = Cluster.objects.filter(pk=stream.number).first()
         behind = _behind(Group.objects.filter(cluster=stream.number), stream.cluster, access)
     else:
         behind = _behind(Group.objects.filter(pk=stream.number), None, access)
-        watched = Cluster.objects.filter(groups=stream.number).values_list("watched_at", flat=True).first()
+        cluster = Cluster.objects.filter(groups=stream.number).first()
         members = Member.objects.filter(group=stream.number, left_at=None).order_by("pk")
         looks = tuple(Seen(*row) for row in members.values_list("client_id", "held_seen_at")[:MOST_LOOKS])
     seq = current_seq(stream=stream.name)
-    return encode(Pulse(VERSION, "pulse", stream.name, seq, at, watched, looks, behind))
+    watched = cluster.watched_at if cluster is not None else None
+    return encode(Pulse(VERSION, "pulse", stream.name, seq, at, watched, looks, behind, _standing_of(cluster)))
+
+
+def _standing_of(cluster: Cluster | None) -> Standing:
+    if cluster is None:
+        return "gone"
+    return "aside" if cluster.is_aside else "watched"
 
 
 def _behind(groups: QuerySet[Group], cluster: str | None, access: Access) -> tuple[int, ...]:

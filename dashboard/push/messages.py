@@ -24,6 +24,7 @@ VERSION: Final = 1
 DIFF_VERSION: Final = 2  # of a group's diffs: those of 1 named members by their ids
 Version = Literal[1]
 DiffVersion = Literal[2]
+Standing = Literal["watched", "aside", "gone"]
 DEFLATE_ABOVE = 1_000  # bytes; shorter ones do not gain
 LONGEST = 64 * 2**20  # inflated: a million queues are a tenth of it
 
@@ -281,7 +282,8 @@ class Pulse:
 
     ``watched_at`` is when anything of the cluster answered its watcher last, up to which all is stored that it told;
     null is never. ``behind`` are the groups of the stream of which something changed that no rebalance has seen yet, by
-    number; null says nothing about them.
+    number; null says nothing about them. ``standing`` says whether somebody is to watch what the stream shows, or its
+    cluster is put aside, or it is there no more; null says nothing about it.
     """
 
     v: Version
@@ -292,6 +294,7 @@ class Pulse:
     watched_at: int | None
     seen: tuple[Seen, ...]
     behind: tuple[int, ...] | None = None
+    standing: Standing | None = None
 
 
 Message = GroupSnapshot | GroupDiff | OverviewSnapshot | OverviewDiff | Pulse

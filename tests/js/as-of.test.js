@@ -4,26 +4,20 @@ import test from "node:test";
 
 import { AsOf, shownAt } from "../../static/js/views/as-of.js";
 
-test("what is live is as of now", () => {
-  assert.equal(shownAt({ now: 100000, heard: null, watched: [99000] }), 100000);
+test("what is live is as of the last answer, and of now where nothing is watched", () => {
+  assert.equal(shownAt({ now: 100000, heard: null, watched: [99000] }), 99000);
   assert.equal(shownAt({ now: 100000, heard: null, watched: [] }), 100000);
 });
 
 test("what no cluster answers for is as of the last answer, whatever the time is", () => {
   assert.equal(shownAt({ now: 100000, heard: null, watched: [40000, null, 30000] }), 40000);
   assert.equal(shownAt({ now: 100000, heard: null, watched: [null] }), null);
-  assert.equal(shownAt({ now: 100000, heard: null, watched: [40000, 95000] }), 100000);
+  assert.equal(shownAt({ now: 100000, heard: null, watched: [40000, 95000] }), 95000);
 });
 
 test("a page that is not connected is as of what it heard last", () => {
-  assert.equal(shownAt({ now: 100000, heard: 70000, watched: [69000] }), 70000);
+  assert.equal(shownAt({ now: 100000, heard: 70000, watched: [71000] }), 70000);
   assert.equal(shownAt({ now: 100000, heard: 70000, watched: [20000] }), 20000);
-});
-
-test("the page of a group is as of the last word of its watcher, and of nothing later", () => {
-  assert.equal(shownAt({ now: 100000, heard: null, watched: [97000], isViewed: true }), 97000);
-  assert.equal(shownAt({ now: 100000, heard: 96000, watched: [97000], isViewed: true }), 96000);
-  assert.equal(shownAt({ now: 100000, heard: null, watched: [null], isViewed: true }), null);
 });
 
 /** A page with the head that tells of when it is. */
@@ -96,11 +90,12 @@ test("what lasts is counted on, as of what is shown", (context) => {
   assert.equal(page.lasting.textContent, "for 5\u00a0s");
 
   context.mock.timers.tick(2000);
+  asOf.heard(pulse(Date.now()));
   assert.equal(page.lasting.textContent, "for 7\u00a0s");
 
   asOf.status("away");
   context.mock.timers.tick(60000);
-  assert.equal(page.lasting.textContent, "for 5\u00a0s");
+  assert.equal(page.lasting.textContent, "for 7\u00a0s");
 });
 
 test("a watcher that stops makes the page of its group old after 8 s, and the time of what is shown never goes on", (context) => {
@@ -125,4 +120,56 @@ test("what is told late of when a cluster answered makes nothing older", (contex
   context.mock.timers.tick(5000);
 
   assert.equal(page.head.dataset.mode, "live");
+});
+
+test("the time of the overview never goes back, and a word that is late is no cluster that does not answer", (context) => {
+  const { page, asOf } = begin(context);
+  const began = page.parts.now.textContent;
+  context.mock.timers.tick(10000);
+  asOf.heard({ ...pulse(Date.now()), watched_at: 1_001_000 });
+  const told = page.parts.now.textContent;
+  assert.ok(told > began);
+
+  context.mock.timers.tick(14000); // the next word is late: its last one was of an answer 9 s old
+  assert.deepEqual([page.head.dataset.mode, page.parts.now.textContent, asOf.ageOf("group-1")], ["live", told, null]);
+
+  asOf.heard({ ...pulse(Date.now()), watched_at: 1_001_000 }); // and now it is told that nothing answered since
+  assert.deepEqual([page.head.dataset.mode, page.parts.now.textContent, asOf.ageOf("group-1")], ["stale", told, 23000]);
+});
+
+test("a cluster that is put aside is not one that does not answer, and is watched again once that is told", (context) => {
+  const { page, asOf } = begin(context, { watched: { "group-1": 1_000_000, "overview-2": 1_000_000 } });
+  const other = { ...pulse(1_030_000), stream: "overview-2", standing: "aside", watched_at: 1_000_000 };
+  context.mock.timers.tick(30000);
+  asOf.heard(pulse(1_030_000));
+  asOf.heard({ ...other, standing: "watched" });
+  assert.equal(page.parts.age.textContent, "1 cluster does not answer");
+
+  asOf.heard(other);
+
+  assert.deepEqual([page.head.dataset.mode, page.parts.age.textContent, asOf.ageOf("overview-2")], ["live", "", 30000]);
+  asOf.heard({ ...other, standing: "watched", watched_at: 1_030_000 });
+  assert.equal(asOf.ageOf("overview-2"), null);
+});
+
+test("a page of which all is put aside, or deleted, says so", (context) => {
+  const { page, asOf } = begin(context, { isViewed: true });
+
+  asOf.heard({ ...pulse(1_000_000), standing: "aside" });
+  assert.deepEqual([page.head.dataset.mode, page.parts.age.textContent], ["stale", "put aside: nobody watches it any more"]);
+  asOf.heard(pulse(1_000_000)); // what its watcher said before it ended
+  assert.equal(page.head.dataset.mode, "stale");
+
+  asOf.heard({ ...pulse(1_000_000), standing: "gone", watched_at: null });
+  assert.deepEqual([page.head.dataset.mode, page.parts.age.textContent], ["stale", "deleted: this is how it was last"]);
+});
+
+test("what is shown no more is not counted", (context) => {
+  const { page, asOf } = begin(context, { watched: { "producers-1": 1_000_000, "producers-2": null } });
+  assert.equal(page.parts.age.textContent, "1 cluster does not answer");
+
+  asOf.keepOnly(["producers-1"]);
+  asOf.show();
+
+  assert.equal(page.parts.age.textContent, "");
 });

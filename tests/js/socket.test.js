@@ -196,3 +196,16 @@ test("a socket that says nothing for long is given up", (context) => {
 
   assert.equal(server.sockets.length, 2);
 });
+
+test("a stream that was left is not asked for anew", (context) => {
+  const { server, socket } = start(context);
+  socket.follow(new Follower("overview-2"), () => {});
+
+  socket.leave("overview-1");
+  assert.deepEqual(server.last.sent.at(-1), { unfollow: "overview-1" });
+  socket.cut();
+  context.mock.timers.tick(60000);
+  server.accept();
+
+  assert.deepEqual(server.last.sent, [{ follow: "overview-2", seq: null }]);
+});

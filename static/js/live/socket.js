@@ -31,6 +31,11 @@ export class Socket {
     this.#ask(follower);
   }
 
+  /** Follow a stream no more: one that is not there any more would be refused when this connects anew. */
+  leave(stream) {
+    if (this.#streams.delete(stream) && this.#socket?.readyState === 1) this.#socket.send(JSON.stringify({ unfollow: stream }));
+  }
+
   open() {
     if (this.#isEnded) return;
     const socket = this.#make(this.#url);

@@ -6,17 +6,15 @@ import { fill, gettext, ngettext } from "../lib/words.js";
 const STALE_MS = 20000;
 export const VIEWED_STALE_MS = 8000; // of a group that is looked at: its watcher says something every 2 s
 const LOST_MS = 15000; // the server says something every 10 s
+const LATE_MS = 15000; // for so long a word that is late tells nothing of a cluster that answered when it was told of last
 const OPENING_MS = 2500; // a page that has just come is as new as its line would be, while that opens
 const PICTURES = ["map", "producers"]; // parts that are greyed out while they are old
 
-/**
- * Of when is what is shown: of now, or of when the last was heard, or of when any cluster of it answered last. What one
- * watcher tells every other second, of a group that is looked at, is of its last word, and never of a later time.
- */
-export function shownAt({ now, heard, watched, isViewed = false }) {
+/** Of when is what is shown: of when any cluster of it answered last, or the last was heard, and never of a later time. */
+export function shownAt({ now, heard, watched }) {
   const at = heard ?? now;
+  if (!watched.length) return at;
   const last = Math.max(...watched.map((each) => each ?? -Infinity));
-  if (!watched.length || (!isViewed && at - last <= STALE_MS)) return at;
   return last === -Infinity ? null : Math.min(at, last);
 }
 
@@ -24,6 +22,8 @@ export class AsOf {
   #page;
   #offset;
   #watched = new Map();
+  #toldAt = new Map(); // when that was told
+  #unwatched = new Map(); // `aside` or `gone`, by their streams
   #changes = new Map();
   #isConnected = false;
   #behind = new Set();
@@ -47,7 +47,7 @@ export class AsOf {
     this.#offset = now - Date.now();
     this.#heardAt = now;
     this.#beganAt = now;
-    for (const [stream, at] of Object.entries(watched)) this.#watched.set(stream, at);
+    for (const [stream, at] of Object.entries(watched)) this.#tell(stream, at, now);
     for (const [stream, seq] of Object.entries(changes)) this.#changes.set(stream, seq);
     this.#timer = setInterval(() => this.show(), 1000);
     this.show();
@@ -69,9 +69,21 @@ export class AsOf {
     if (message.kind === "pulse") this.#offset = message.at - Date.now();
     this.#heardAt = this.now();
     if (message.kind !== "pulse") return;
-    const before = this.#isViewed ? (this.#watched.get(message.stream) ?? null) : null; // of what is told often some comes late
-    this.#watched.set(message.stream, before === null ? message.watched_at : Math.max(before, message.watched_at ?? before));
+    const before = this.#watched.get(message.stream) ?? null; // of what is told often some comes late
+    this.#tell(message.stream, before === null ? message.watched_at : Math.max(before, message.watched_at ?? before), message.at);
+    if (message.standing) this.#unwatched.set(message.stream, message.standing);
+    if (message.standing === "watched") this.#unwatched.delete(message.stream);
     this.show();
+  }
+
+  #tell(stream, watchedAt, at) {
+    this.#watched.set(stream, watchedAt);
+    this.#toldAt.set(stream, at);
+  }
+
+  /** What is shown is of these streams alone. */
+  keepOnly(streams) {
+    for (const stream of this.#watched.keys()) if (!streams.includes(stream)) this.#watched.delete(stream);
   }
 
   /** What is shown has come to a step of a stream. */
@@ -124,7 +136,22 @@ export class AsOf {
   }
 
   #isStale() {
-    return this.#watched.size > 0 && this.#silent() === this.#watched.size;
+    return this.#watched.size > 0 && this.#streams().every((stream) => this.#isSilent(stream));
+  }
+
+  /** Those that somebody is to watch; all of them, where none is. */
+  #streams() {
+    const all = [...this.#watched.keys()];
+    const watched = all.filter((stream) => !this.#unwatched.has(stream));
+    return watched.length ? watched : all;
+  }
+
+  /** Whether the cluster of a stream does not answer, or nobody is to watch it. That a word of it is late does not tell it. */
+  #isSilent(stream) {
+    const at = this.#watched.get(stream) ?? null;
+    if (at === null || this.#unwatched.has(stream)) return true;
+    const late = this.#isViewed || this.#toldAt.get(stream) - at > STALE_MS ? 0 : LATE_MS;
+    return this.now() - at > this.#staleMs + late;
   }
 
   /** When the cluster of a stream answered last; null: never. */
@@ -137,12 +164,7 @@ export class AsOf {
     const at = this.#watched.get(stream) ?? null;
     if (at === null) return Infinity;
     const old = this.now() - (!this.#isLost() ? at : Math.min(at, this.#heardAt));
-    return old > this.#staleMs ? old : null;
-  }
-
-  /** Of how many streams nothing answers. */
-  #silent() {
-    return [...this.#watched.values()].filter((at) => at === null || this.now() - at > this.#staleMs).length;
+    return this.#isSilent(stream) || (this.#isLost() && old > this.#staleMs) ? old : null;
   }
 
   show() {
@@ -157,7 +179,7 @@ export class AsOf {
     const isPictureOld = (mode === "away" && !this.#isOpening()) || this.#isStale() || PICTURES.some((part) => this.#behind.has(part));
     this.#page.body.classList.toggle("stale", isPictureOld);
     put("mode", words[mode]);
-    const at = shownAt({ now: this.now(), heard: mode !== "away" ? null : this.#heardAt, watched: [...this.#watched.values()], isViewed: this.#isViewed });
+    const at = shownAt({ now: this.now(), heard: mode !== "away" ? null : this.#heardAt, watched: this.#streams().map((stream) => this.#watched.get(stream)) });
     put("now", at === null ? "–" : clock(at));
     if (this.#changes.size) put("change", [...this.#changes.values()].join(", "));
     put("age", this.#age(mode));
@@ -188,9 +210,11 @@ export class AsOf {
     if (this.#isOpening()) return "";
     if (mode === "away") return fill(gettext("nothing heard for %(age)s, trying again"), { age: age(this.now() - this.#heardAt) });
     if (mode === "behind") return gettext("not all of this page could be brought up to date; trying again with what comes next");
-    const silent = this.#silent();
+    const silent = this.#streams().filter((stream) => this.#isSilent(stream)).length;
     if (mode === "live") return silent ? fill(ngettext("%(n)s cluster does not answer", "%(n)s clusters do not answer", silent), { n: silent }) : "";
-    const times = [...this.#watched.values()];
+    const ends = this.#streams().map((stream) => this.#unwatched.get(stream));
+    if (ends.every(Boolean)) return ends.includes("aside") ? gettext("put aside: nobody watches it any more") : gettext("deleted: this is how it was last");
+    const times = this.#streams().map((stream) => this.#watched.get(stream));
     if (times.every((at) => at === null)) return gettext("nothing of this cluster has answered yet");
     return fill(gettext("last answer %(age)s ago"), { age: age(this.now() - Math.max(...times.map((at) => at ?? 0))) });
   }

@@ -42,6 +42,7 @@ export function mountGroup(page) {
   let map = null;
   let question = 0;
   let isBehind = Boolean(around.is_behind);
+  let standing = facts.around.is_aside ? "aside" : "watched";
 
   const extra = () => ({ ...around, seen, lags, rates, now: asOf.now() });
   const seen = new Map(around.seen.map(({ client, at }) => [client, at]));
@@ -199,8 +200,27 @@ export function mountGroup(page) {
     if (before && map instanceof CellMap) map.trace(movesBetween(before, map.picture));
   }
 
+  /** Its cluster is put aside, or watched again, or the group was deleted: then there is nothing to ask for any more. */
+  function stand(now) {
+    if (!now || now === standing) return;
+    standing = now;
+    if (standing !== "gone") refresh();
+    else {
+      socket.leave(stream);
+      endAsking();
+    }
+  }
+
+  function endAsking() {
+    clearInterval(asking);
+    clearInterval(measuring);
+    refresh.end();
+    measure.end();
+  }
+
   function onMessage(message, result) {
     asOf.heard(message);
+    stand(message.standing);
     if (message.kind === "pulse") for (const { client, at } of message.seen) if (at) seen.set(client, Math.max(at, seen.get(client) ?? 0));
     if (message.kind === "pulse") asOf.keep("told", told);
     if (message.behind) noteBehind(message.behind.length > 0);
@@ -257,11 +277,8 @@ export function mountGroup(page) {
   addEventListener("resize", onResize);
   return () => {
     clearInterval(clock);
-    clearInterval(asking);
-    clearInterval(measuring);
+    endAsking();
     endOrders();
-    refresh.end();
-    measure.end();
     asOf.close();
     socket.close();
     removeEventListener("resize", onResize);

@@ -26,6 +26,7 @@ export function mountOverview(page) {
   const changed = new Set();
   const owed = new Set(); // rows whose maps were asked for in vain
   const behinds = new Map();
+  const standings = new Map();
 
   const tell = gather(async () => groups.tell(), 1500);
 
@@ -116,8 +117,23 @@ export function mountOverview(page) {
     }
   }
 
+  /** A cluster is put aside, or watched again, or was deleted: its groups are no more then. */
+  function stand({ stream, standing }) {
+    const before = standings.get(stream) ?? "watched";
+    if (!standing || standing === before) return;
+    standings.set(stream, standing);
+    if (standing === "gone") {
+      for (const [id, item] of items) if (item.dataset.stream === stream) groups.drop(id);
+      socket.leave(stream);
+    }
+    drawAll();
+    refresh();
+    recount();
+  }
+
   function onMessage(message, result) {
     asOf.heard(message);
+    stand(message);
     if (message.behind) behinds.set(message.stream, message.behind);
     if (message.behind) note(new Set([...behinds.values()].flat()));
     if (result !== "applied") return;

@@ -66,6 +66,7 @@ function keepTrue(page) {
   };
   const hear = () => {
     const at = clockOf(page);
+    asOf.keepOnly(Object.keys(watchedOf(page)));
     for (const [stream, told] of Object.entries(watchedOf(page))) asOf.heard({ kind: "pulse", stream, at, watched_at: told });
     asOf.show();
   };

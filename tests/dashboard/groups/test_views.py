@@ -72,8 +72,10 @@ def test_a_cluster_that_was_put_aside_is_told_of_and_not_mixed_with_the_others(v
 
     page = viewer.get("/").content.decode()
     asked = viewer.get("/?cluster=shop").content.decode()
+    part = viewer.get("/?part=findings").content.decode()
 
     assert "The cluster shop is put aside" in page
+    assert "The cluster shop is put aside" in part  # an open page asks for it
     assert '<a href="?cluster=shop">What was known of it</a>' in page
     assert page.count("<li data-id=") == 1  # the one that is cloned
     assert "data-demo" not in page + asked

@@ -63,6 +63,25 @@ def test_a_pulse_says_when_members_were_looked_at() -> None:
     pulse(stream=stream.name, seen=(), at=T0, watched_at=T0)  # nobody follows: nothing happens
 
 
+def test_a_pulse_says_that_a_cluster_is_put_aside_or_what_it_shows_is_gone(
+    groups: dict[str, Group], cluster: Cluster
+) -> None:
+    names = (f"group-{groups['pay'].pk}", f"overview-{cluster.pk}")
+    streams = [stream for name in names if (stream := find_stream(name=name, access=EVERYTHING)) is not None]
+
+    def standings() -> list[object]:
+        pulses = [decode(pulse_of(stream=each, at=T0 + 5, access=EVERYTHING)) for each in streams]
+        return [each.standing for each in pulses if isinstance(each, Pulse)]
+
+    assert standings() == ["watched", "watched"]
+    Cluster.objects.update(lease_epoch=1, lease_holder="")
+    assert standings() == ["aside", "aside"]
+    Group.objects.all().delete()
+    assert standings() == ["gone", "aside"]
+    Cluster.objects.all().delete()
+    assert standings() == ["gone", "gone"]
+
+
 def test_a_pulse_names_the_groups_that_no_rebalance_has_seen_since_they_changed(groups: dict[str, Group]) -> None:
     Group.objects.filter(pk=groups["pay"].pk).update(inputs_version=1)
     overview = f"overview-{groups['pay'].cluster_id}"

@@ -1,0 +1,66 @@
+"""Pages that are open while their cluster is put aside, or deleted, in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from dashboard.clusters.leases import put_aside
+from dashboard.clusters.models import Cluster
+from dashboard.groups.models import Group
+from tests.browser.elsewhere import elsewhere
+from tests.dashboard.story import add_cluster
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+Turn = Callable[[int], Group]
+
+
+@pytest.fixture(autouse=True)
+def beats_that_come_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dashboard.live.consumers.BEAT_S", 0.3)
+
+
+def set_aside() -> None:
+    Cluster.objects.filter(name="shop").update(lease_epoch=1)
+    put_aside(clusters=Cluster.objects.filter(name="shop"))
+
+
+@pytest.mark.usefixtures("page")
+def test_the_page_of_a_group_says_that_its_cluster_is_put_aside_and_that_it_is_deleted(
+    turn: Turn, context: BrowserContext
+) -> None:
+    group = turn(30)
+    page = context.new_page()  # what is deleted is asked for once more, perhaps, and refused
+    page.goto(f"/groups/{group.pk}/")
+    expect(page.locator("#as-of .pill")).to_have_text("Live")
+
+    elsewhere(set_aside)
+    expect(page.locator("#as-of .pill")).to_have_text("Stale")
+    expect(page.locator("#as-of")).to_contain_text("put aside: nobody watches it any more")
+    expect(page.locator("[data-part=gone]")).to_contain_text("The cluster shop is put aside: nobody watches it.")
+
+    elsewhere(Cluster.objects.all().delete)
+    expect(page.locator("#as-of")).to_contain_text("deleted: this is how it was last")
+    expect(page.locator("#as-of .pill")).to_have_text("Stale")
+
+
+def test_an_open_overview_counts_no_cluster_that_was_put_aside_or_deleted(turn: Turn, page: Page) -> None:
+    group = turn(30)
+    other = add_cluster("another")
+    Cluster.objects.filter(pk=other.pk).update(watched_at=Cluster.objects.get(name="shop").watched_at)
+    Cluster.objects.filter(name="shop").update(watched_at=1_700_000_000_000)
+    page.goto("/")
+    expect(page.locator("#as-of")).to_contain_text("1 cluster does not answer")
+
+    elsewhere(set_aside)
+    expect(page.locator("#as-of")).not_to_contain_text("does not answer")
+    expect(page.locator("#as-of .pill")).to_have_text("Live")
+    expect(page.locator("[data-aside]")).to_contain_text("The cluster shop is put aside")
+    expect(page.locator(f'#groups li[data-id="{group.pk}"]')).to_have_attribute("data-stale", "")
+
+    elsewhere(Cluster.objects.filter(name="shop").delete)
+    expect(page.locator(f'#groups li[data-id="{group.pk}"]')).to_be_hidden()
+    expect(page.locator("[data-aside]")).to_have_count(0)
+    expect(page.locator("#as-of .pill")).to_have_text("Live")
