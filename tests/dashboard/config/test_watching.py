@@ -10,7 +10,6 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from django.db import OperationalError
 from pytest_django import Settings
 from redis import Redis
 
@@ -22,7 +21,6 @@ from dashboard.config.watching import Threads, now_ms
 from dashboard.groups.models import Group, Holding, Member, RoundCause
 from dashboard.groups.operations import LeaseLost, record
 from dashboard.groups.vanished import Quiet
-from dashboard.groups.watching import Writer
 from rebalance_engine.events import EXACT, Fact, MemberJoined, Origin, QueueTaken, Source
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.network.settings import NetworkSettings
@@ -186,41 +184,6 @@ def test_lists_and_routes_that_an_earlier_watcher_was_told_are_not_unknown_to_th
     told = watching._told_of(watcher, is_stored=is_stored)
 
     assert {name: told[name] for name in ("lists_at", "routes_at") if name in told} == stored
-
-
-@on_a_loop
-async def test_a_group_is_told_to_be_watched_up_to_what_could_be_stored_of_it(
-    redis: Redis, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The database is locked for whoever writes, and all answer: nobody is told that what is shown is of now."""
-    told: list[int] = []
-    is_locked, is_tried = threading.Event(), asyncio.Event()
-    loop = asyncio.get_running_loop()
-
-    def storing(writer: Writer, facts: list[Fact]) -> int:
-        if is_locked.is_set():
-            loop.call_soon_threadsafe(is_tried.set)
-            raise OperationalError("database is locked")
-        return record_of(writer, facts)
-
-    record_of = Writer._record
-    monkeypatch.setattr(Writer, "_record", storing)
-    monkeypatch.setattr(watching, "HEALTH_EVERY_S", 0.1)
-    monkeypatch.setattr(watching, "pulse_answers", lambda *, watched_at, **_: told.append(watched_at))
-    async with cluster(orders=4) as east, rows() as looked, consumer(east, "A"), asyncio.timeout(60):
-        await added(looked, east, redis)
-        async with watched():
-            await looked.until(lambda: held_by("127.0.0.1@A") == 4 and bool(told))
-            is_locked.set()
-            async with consumer(east, "B"):
-                await is_tried.wait()
-                locked_at, told_before = now_ms(), len(told)
-                await looked.until(lambda: len(told) > told_before + 15)
-                late = told[-1]
-                is_locked.clear()
-                await looked.until(lambda: held_by("127.0.0.1@B") == 2 and told[-1] > locked_at)
-
-    assert late <= locked_at
 
 
 @on_a_loop

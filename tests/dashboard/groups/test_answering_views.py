@@ -7,12 +7,13 @@ import re
 import pytest
 from django.test import Client
 
+from dashboard.clusters.leases import put_aside
 from dashboard.clusters.models import Cluster
 from dashboard.common.spans import clock
 from dashboard.groups.models import Group
 from dashboard.people.roles import Role
 from tests.dashboard.persons import person
-from tests.dashboard.story import T0
+from tests.dashboard.story import T0, add_cluster
 
 
 @pytest.fixture
@@ -32,3 +33,21 @@ def test_pages_are_as_of_the_last_answer(viewer: Client) -> None:
     assert [as_of(each) for each in addresses] == ["–", "–"]
     Cluster.objects.update(watched_at=T0)
     assert [as_of(each) for each in addresses] == [clock(T0, millis=False)] * 2
+
+
+def test_a_cluster_that_was_put_aside_is_told_of_and_not_mixed_with_the_others(viewer: Client) -> None:
+    add_cluster("another")
+    Cluster.objects.filter(name="shop").update(is_demo=True, watched_at=T0)
+    put_aside(clusters=Cluster.objects.filter(name="shop"))
+
+    page = viewer.get("/").content.decode()
+    asked = viewer.get("/?cluster=shop").content.decode()
+    part = viewer.get("/?part=findings").content.decode()
+
+    assert "The cluster shop is put aside" in page
+    assert "The cluster shop is put aside" in part  # an open page asks for it
+    assert '<a href="?cluster=shop">What was known of it</a>' in page
+    assert page.count("<li data-id=") == 1  # the one that is cloned
+    assert "data-demo" not in page + asked
+    assert "Nobody watches the cluster shop" in asked
+    assert asked.count("<li data-id=") == 2

@@ -8,7 +8,6 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from dashboard.clusters.leases import put_aside
 from dashboard.clusters.models import Cluster, Watch
 from dashboard.common.clock import now_ms
 from dashboard.groups.models import Finding, Group, Member, Round
@@ -63,24 +62,6 @@ def test_of_a_broadcasting_group_no_figures_of_owners_are_given(viewer: Client) 
 
     orphans = re.search(r'data-is="orphans">(.*?)</span>', page, re.DOTALL)
     assert orphans is not None and 'data-mark="none"' in orphans[1] and "n/a" in orphans[1]
-
-
-def test_a_cluster_that_was_put_aside_is_told_of_and_not_mixed_with_the_others(viewer: Client) -> None:
-    add_cluster("another")
-    Cluster.objects.filter(name="shop").update(is_demo=True, watched_at=T0)
-    put_aside(clusters=Cluster.objects.filter(name="shop"))
-
-    page = viewer.get("/").content.decode()
-    asked = viewer.get("/?cluster=shop").content.decode()
-    part = viewer.get("/?part=findings").content.decode()
-
-    assert "The cluster shop is put aside" in page
-    assert "The cluster shop is put aside" in part  # an open page asks for it
-    assert '<a href="?cluster=shop">What was known of it</a>' in page
-    assert page.count("<li data-id=") == 1  # the one that is cloned
-    assert "data-demo" not in page + asked
-    assert "Nobody watches the cluster shop" in asked
-    assert asked.count("<li data-id=") == 2
 
 
 def test_a_row_says_how_old_it_is_where_its_cluster_does_not_answer(viewer: Client) -> None:
