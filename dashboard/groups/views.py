@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from dashboard.clusters.models import Cluster
 from dashboard.clusters.shell import all_clusters
-from dashboard.clusters.silences import answering
+from dashboard.clusters.silences import Answering, answering
 from dashboard.common.clock import now_ms
 from dashboard.common.sayings import in_words as in_readers_words
 from dashboard.groups import asking, beyond, listing, rounds, story
@@ -90,6 +90,11 @@ def _as_of(clusters: list[Cluster], now: int) -> int | None:
     """Say of when the page is: of when any of its clusters answered last; None: none ever did."""
     answered = [each.watched_at for each in clusters if each.watched_at is not None]
     return min(now, max(answered)) if answered else (None if clusters else now)
+
+
+def _not_all(clusters: list[Cluster], now: int) -> list[Answering]:
+    """Give those clusters of which not all answers."""
+    return [each for each in answering(clusters=clusters, now=now) if not each.is_fine]
 
 
 def _list(page: listing.Page, wish: listing.Wish) -> dict[str, object]:
@@ -194,6 +199,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
         "windows": [(name, _link(request, window=name)) for name in story.WINDOWS_MS],
         "now": now,
         "as_of": _as_of([found.cluster], now),
+        "answering": _not_all([] if found.cluster.is_aside else [found.cluster], now),  # which is said in its place
         **asking.buttons(group=found, access=access_in(request), now=now),
         "facts": facts,
     }

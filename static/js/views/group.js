@@ -151,8 +151,8 @@ export function mountGroup(page) {
   };
   let owners = null;
   const ownership = () => drawOwners(page.querySelector("#owners"), owners, { until: asOf.now(), looked: looked() });
-  /** Whether a handoff, or a round, is not over: its figures grow without a step. */
-  const isLasting = () => follower.state?.head.round?.closed_at === null || Boolean(lanes?.lanes.some((lane) => lane.is_waiting || lane.is_shared || lane.is_unknown || lane.is_lasting));
+  /** Whether a handoff, or a round, is not over, or a broker does not answer: what is told of it grows without a step. */
+  const isLasting = () => follower.state?.head.are_members_known === false || follower.state?.head.round?.closed_at === null || Boolean(lanes?.lanes.some((lane) => lane.is_waiting || lane.is_shared || lane.is_unknown || lane.is_lasting));
   const handoffs = () => drawLanes(page.querySelector('[data-is="lanes"]'), lanes);
 
   const refresh = gather(async () => {

@@ -8,7 +8,8 @@ import pytest
 from django.test import Client
 
 from dashboard.clusters.leases import put_aside
-from dashboard.clusters.models import Cluster
+from dashboard.clusters.models import Cluster, Watch
+from dashboard.common.clock import now_ms
 from dashboard.common.spans import clock
 from dashboard.groups.models import Group
 from dashboard.people.roles import Role
@@ -33,6 +34,27 @@ def test_pages_are_as_of_the_last_answer(viewer: Client) -> None:
     assert [as_of(each) for each in addresses] == ["–", "–"]
     Cluster.objects.update(watched_at=T0)
     assert [as_of(each) for each in addresses] == [clock(T0, millis=False)] * 2
+
+
+def test_the_page_of_a_group_names_who_of_its_cluster_does_not_answer(viewer: Client) -> None:
+    hung = {"server": "10.0.0.1:10911", "broker": "east", "since": T0, "answered_at": T0, "why": "no answer within 3 s"}
+    Watch.objects.create(cluster=Cluster.objects.get(), at=T0, epoch=1, answered_at=T0, silent=[hung])
+    Cluster.objects.update(lease_epoch=1, lease_holder="here:1", lease_until=now_ms() + 60_000)
+    address = f"/groups/{Group.objects.get().pk}/"
+
+    for page in (viewer.get(address), viewer.get(f"{address}?part=side")):
+        assert "Broker east (10.0.0.1:10911) of shop does not answer." in " ".join(page.content.decode().split())
+
+
+def test_the_page_of_a_group_says_once_that_nobody_watches_its_cluster(viewer: Client) -> None:
+    address = f"/groups/{Group.objects.get().pk}/"
+    Cluster.objects.update(lease_epoch=1, lease_holder="here:1", lease_until=now_ms() - 60_000)
+    unwatched = viewer.get(address).content.decode()
+    put_aside(clusters=Cluster.objects.all())
+    aside = viewer.get(address).content.decode()
+
+    assert ("Nobody watches the cluster shop" in unwatched, "is put aside" in unwatched) == (True, False)
+    assert ("Nobody watches the cluster shop" in aside, "is put aside" in aside) == (False, True)
 
 
 def test_a_cluster_that_was_put_aside_is_told_of_and_not_mixed_with_the_others(viewer: Client) -> None:
