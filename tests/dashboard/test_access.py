@@ -205,6 +205,17 @@ def test_an_address_that_says_no_role_is_closed_even_to_admins(client: Client, m
 
 
 @pytest.mark.usefixtures("group")
+def test_who_has_no_role_is_told_so_and_led_to_no_page_that_is_closed(client: Client) -> None:
+    client.force_login(person(None))
+
+    page = client.get("/").content.decode()
+
+    assert "You have no role here yet" in page
+    assert "To the overview" not in page and '<nav aria-label="Pages">' not in page
+    assert "Log out" in page
+
+
+@pytest.mark.usefixtures("group")
 def test_the_database_pages_need_staff_besides_the_role(client: Client) -> None:
     admin = person(Role.ADMIN)
     User.objects.filter(pk=admin.pk).update(is_staff=False)
