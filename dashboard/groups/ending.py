@@ -99,7 +99,7 @@ def _tell_wave(group: int, wave: int, now: int) -> list[Round]:
     ended = [row for row in later if row.closed_at is not None]
     is_over = later[-1].closed_at is not None and later[-1].superseded_by is None
     for row in ended:
-        settle(row, stories[row.number], is_over=is_over)
+        settle(row, stories[row.number], since=begin_of(row, _earlier(row)), is_over=is_over)
         if row.told_at is not None:
             row.handoffs.all().delete()
         values = (_handoff(row, story, nth) for story, nth in _counted(stories[row.number]))
@@ -222,6 +222,11 @@ def since_of(row: Round, earlier: Round | None) -> int:
         return low
     bound = earlier.opened_at if earlier.superseded_by is not None else earlier.closed_at or 0
     return min(row.opened_at, max(low, bound + 1))
+
+
+def begin_of(row: Round, earlier: Round | None) -> int:
+    """Say since when a round may have been under way; what may have been before it superseded another is that one's."""
+    return since_of(row, earlier) if row.number == row.wave else low_of(row, earlier)
 
 
 def _next_since(row: Round) -> int | None:

@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce
 
 from dashboard.clusters.models import Queue
 from dashboard.groups.bands import FOREVER, Bounded, Gone, Held, Step, sweep
-from dashboard.groups.ending import low_of, since_of
+from dashboard.groups.ending import begin_of
 from dashboard.groups.leaving import away_since, disputed
 from dashboard.groups.models import BACK_LOW, IS_BACK, Finding, Group, Holding, Round
 from dashboard.groups.proofs import sure_until_of
@@ -288,7 +288,7 @@ def _windows(group: Group, first: int, last: int, now: int, *, once: bool) -> di
         return {}
     beyond = rounds.filter(number__gt=last).exclude(wave=at_last.wave).first()
     rows = list(rounds.filter(number__gte=first - 1, number__lte=beyond.number if beyond else 2**31 - 1))
-    begins = [_begin(row, earlier) for row, earlier in zip(rows, [None, *rows], strict=False)]
+    begins = [begin_of(row, earlier) for row, earlier in zip(rows, [None, *rows], strict=False)]
     windows = {}
     for place, row in enumerate(rows):
         ends = [row.closed_at, row.settled_at] if row.closed_at is not None else [now]
@@ -304,9 +304,4 @@ def _windows(group: Group, first: int, last: int, now: int, *, once: bool) -> di
 def began_at(row: Round) -> int:
     """Say since when a round may have been under way."""
     earlier = Round.objects.filter(group=row.group_id, number__lt=row.number).order_by("-number").first()
-    return _begin(row, earlier)
-
-
-def _begin(row: Round, earlier: Round | None) -> int:
-    """Say since when a round may have been under way; what may have been before it superseded another is that one's."""
-    return since_of(row, earlier) if row.number == row.wave else low_of(row, earlier)
+    return begin_of(row, earlier)

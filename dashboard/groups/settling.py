@@ -20,18 +20,19 @@ from rebalance_engine.model import MessageModel
 from rebalance_engine.rounds import SAME_CAUSE_MS
 
 
-def settle(row: Round, stories: Sequence[Story], *, is_over: bool) -> None:
+def settle(row: Round, stories: Sequence[Story], *, since: int, is_over: bool) -> None:
     """Let a round have closed when its last queue was taken or dropped, and count queues that changed owner, and time.
 
     Args:
         row: a round that has ended.
         stories: its handoffs.
+        since: when it may have been under way at the earliest, UTC epoch ms.
         is_over: whether held equalled target at the end of its chain; what somebody holds may be unknown before.
     """
     row.move_count = count_moved(row, stories, is_all_told=is_over or not row.unknown_members)
     if row.superseded_by is None:
         row.closed_at = _settled_at(row)
-    row.lasted_low = _lasted_low(row, stories)
+    row.lasted_low = _lasted_low(row, stories, since)
     row.save(update_fields=["closed_at", "move_count", "lasted_low"])
 
 
@@ -69,10 +70,11 @@ def _without_those_that_left(row: Round, moved: Sequence[Story]) -> list[Story]:
     return [each for each in moved if each not in waiting or lefts[waiting[each]].end is None]
 
 
-def _lasted_low(row: Round, stories: Sequence[Story]) -> int:
+def _lasted_low(row: Round, stories: Sequence[Story], since: int) -> int:
     """Say how long, in ms, a round took at least: from when it had begun to when it had not ended, both for certain.
 
-    It had begun when its cause was seen, or the first of its queues was let go or taken. It had not ended before the
+    It had begun when its cause was seen, or the first of its queues was let go or taken; what was before it can have
+    been under way, as by a member that is silent since, was not of its time. It had not ended before the
     last of them was taken, or what closed it was, or another cause came; one that was superseded not before the cause
     of that may have come.
     """
@@ -80,7 +82,7 @@ def _lasted_low(row: Round, stories: Sequence[Story]) -> int:
     taken = [story.taken for story in stories if story.way is not Way.KEPT]
     moved = [each for each in (*taken, *(story.dropped for story in stories)) if each is not None]
     instants = [each for each in moved if each.low is not None]  # who was first seen with it may have had it long
-    begun = min([row.opened_at, *(each.high for each in instants if each.high is not None)])
+    begun = min([row.opened_at, *(each.high for each in instants if each.high is not None and each.high >= since)])
     if row.superseded_by is not None:
         ends = [_opened_low(row.group_id, row.superseded_by)]
     else:

@@ -3,13 +3,16 @@ from dataclasses import replace
 import pytest
 
 from dashboard.clusters.models import OutboxLine
+from dashboard.groups.handoffs import Story
 from dashboard.groups.models import Group, Handoff, Round
+from dashboard.groups.pairing import Instant
 from dashboard.groups.rebalancing import rebalance_once
-from dashboard.groups.settling import show_latest
+from dashboard.groups.settling import settle, show_latest
 from dashboard.push.models import Step
 from dashboard.push.publish import group_state
 from rebalance_engine.eventlog import read
 from rebalance_engine.events import RoundClosed
+from rebalance_engine.rounds import SAME_CAUSE_MS
 from tests.dashboard.story import T0, held, joined, left, missed, queue, route, seen, subscribes, told
 from tests.dashboard.test_arrivals import dropped, taken
 
@@ -211,3 +214,21 @@ def test_a_round_of_which_only_the_beginning_is_unknown_took_at_least_as_long_as
     assert took() == (100, None)
     Round.objects.update(lasted_low=0)
     assert took() == (None, None)
+
+
+def test_what_was_before_a_round_may_have_begun_is_none_of_its_time() -> None:
+    told(route(4), *seen("A"), held("A", 10, [0, 1, 2, 3]))
+    rebalance(20)
+    told(joined("B", 105_000, low=104_000), held("B", 105_100, []), held("A", 105_100, [0, 1, 2, 3]))
+    rebalance(105_200)
+    told(held("A", 108_000, [0, 1]), held("B", 108_000, [2, 3]))
+    rebalance(108_100)
+    row = Round.objects.get()
+    silent = Instant(T0 + 20_000, T0 + 19_000, T0 + 20_000)  # let go by a member that told nothing since
+    story = Story(queue(2), "A", "B", silent, None, None, None, None)
+
+    settle(row, [story], since=T0 + 104_000 - SAME_CAUSE_MS, is_over=True)
+    assert took() == (100, 4_000)
+
+    settle(row, [story], since=T0, is_over=True)
+    assert took() == (85_100, 85_100)
