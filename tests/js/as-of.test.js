@@ -173,3 +173,14 @@ test("what is shown no more is not counted", (context) => {
 
   assert.equal(page.parts.age.textContent, "");
 });
+
+test("a word of an old answer is not waited for any longer", (context) => {
+  const { page, asOf } = begin(context);
+  context.mock.timers.tick(15000);
+  asOf.heard({ ...pulse(Date.now()), watched_at: 1_000_000 });
+  assert.equal(page.head.dataset.mode, "live");
+
+  context.mock.timers.tick(6000);
+
+  assert.deepEqual([page.head.dataset.mode, page.parts.age.textContent], ["stale", "last answer 21\u00a0s ago"]);
+});

@@ -7,6 +7,7 @@ const STALE_MS = 20000;
 export const VIEWED_STALE_MS = 8000; // of a group that is looked at: its watcher says something every 2 s
 const LOST_MS = 15000; // the server says something every 10 s
 const LATE_MS = 15000; // for so long a word that is late tells nothing of a cluster that answered when it was told of last
+const YOUNG_MS = 10000; // a word of a cluster that answers is of an answer some 4 s old
 const OPENING_MS = 2500; // a page that has just come is as new as its line would be, while that opens
 const PICTURES = ["map", "producers"]; // parts that are greyed out while they are old
 
@@ -150,7 +151,7 @@ export class AsOf {
   #isSilent(stream) {
     const at = this.#watched.get(stream) ?? null;
     if (at === null || this.#unwatched.has(stream)) return true;
-    const late = this.#isViewed || this.#toldAt.get(stream) - at > STALE_MS ? 0 : LATE_MS;
+    const late = this.#isViewed || this.#toldAt.get(stream) - at > YOUNG_MS ? 0 : LATE_MS;
     return this.now() - at > this.#staleMs + late;
   }
 
