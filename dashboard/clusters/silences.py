@@ -43,6 +43,11 @@ def is_silent(cluster: Cluster, now: int) -> bool:
     return cluster.watched_at is None or now - cluster.watched_at > STALE_MS
 
 
+def told_until(cluster: Cluster, now: int) -> int:
+    """Say until when anything is told of a cluster: of one that is put aside, until its last answer."""
+    return min(now, cluster.watched_at) if cluster.is_aside and cluster.watched_at is not None else now
+
+
 def answering(*, clusters: Sequence[Cluster], now: int) -> list[Answering]:
     """Say how each cluster answers, as its watcher told last; ``visible_clusters`` has read both at once."""
     return [_of(cluster, getattr(cluster, "watch", None), now) for cluster in clusters]

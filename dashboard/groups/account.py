@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dashboard.clusters.silences import told_until
 from dashboard.groups import beyond, owned, past_story, story
 from dashboard.groups.elsewhere import Own, own_of
 from dashboard.groups.lane import Lane
@@ -27,9 +28,10 @@ NOTHING = Account([], Own({}), [])
 
 
 def account_of(*, row: Round | None, now: int) -> Account:
-    """Give the account of a round; of none an empty one."""
+    """Give the account of a round; of none an empty one. What lasts ends with what is told of its cluster."""
     if row is None:
         return NOTHING
+    now = told_until(row.group.cluster, now)
     shares = owned.shares_in(row=row, now=now)
     return _account(row, lanes_of(row, now=now, shares=shares), shares, now)
 

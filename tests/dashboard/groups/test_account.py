@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from dashboard.clusters.models import Cluster
 from dashboard.groups.account import NOTHING, account_at, account_of, figures_of
 from dashboard.groups.ending import tell_ended
 from dashboard.groups.models import Group, Round
@@ -52,3 +53,21 @@ def test_what_no_handoff_tells_stands_beside_the_handoffs_with_its_time() -> Non
     [(since, until)] = told_of.rest[0].times.two
     assert (since, until) == (T0 + 10, T0 + 5_200)
     assert account_at(row=row, at=T0 + 5_300, now=T0 + 9_000).rest == told_of.rest
+
+
+def test_what_lasts_in_a_round_of_a_cluster_that_is_put_aside_ends_with_its_last_answer(cluster: Cluster) -> None:
+    told(route(4), *seen("A"), *seen("B"), held("A", 10, [0, 1]), held("B", 10, [2, 3]))
+    turn(20)
+    told(joined("C", 5_000, low=4_000), held("C", 5_100, []), held("A", 5_200, [0]), held("B", 5_200, [2, 3]))
+    turn(5_300)
+    told(held("A", 6_000, [0]), held("B", 6_000, [2, 3]), held("C", 6_000, []))
+    turn(6_100)
+
+    def longest(at: int) -> object:
+        row = Round.objects.get()
+        return figures_of(row=row, account=account_of(row=row, now=T0 + at), twice=None)["unowned"]
+
+    at_the_last_answer, later = longest(7_000), longest(905_300)
+    Cluster.objects.filter(pk=cluster.pk).update(lease_epoch=1, lease_holder="", watched_at=T0 + 7_000)
+
+    assert longest(905_300) == at_the_last_answer != later
