@@ -70,7 +70,7 @@ export class AsOf {
     if (message.kind === "pulse") this.#offset = message.at - Date.now();
     this.#heardAt = this.now();
     if (message.kind !== "pulse") return;
-    const before = this.#watched.get(message.stream) ?? null; // of what is told often some comes late
+    const before = this.#isViewed ? (this.#watched.get(message.stream) ?? null) : null; // of what is told often some comes late
     this.#tell(message.stream, before === null ? message.watched_at : Math.max(before, message.watched_at ?? before), message.at);
     if (message.standing) this.#unwatched.set(message.stream, message.standing);
     if (message.standing === "watched") this.#unwatched.delete(message.stream);
