@@ -276,3 +276,11 @@ def test_the_list_is_filtered_while_somebody_types_and_the_address_says_so(turn:
     expect(rows).to_have_count(2)
     expect(page).to_have_url(re.compile(r"/\?sort=name$"))
     assert page.evaluate("document.body.dataset.was") == "here"
+
+    page.get_by_label("Search groups").press_sequentially("paym")
+    expect(rows).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(page.get_by_label("Search groups")).to_have_value("")
+    expect(page.get_by_label("Search groups")).not_to_be_focused()
+    expect(rows).to_have_count(2)
+    expect(page).to_have_url(re.compile(r"/\?sort=name$"))

@@ -26,7 +26,7 @@ export function mountKeys(page) {
   page.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     if (isTyping(event.target)) {
-      if (event.key === "Escape") event.target.blur();
+      if (event.key === "Escape") leave(event);
       return;
     }
     if (page.querySelector("dialog[open]")) {
@@ -66,6 +66,17 @@ export function mountKeys(page) {
 }
 
 const isTyping = (target) => target.matches?.("input, textarea, select") ?? false;
+
+/** Leave a field; one to search is emptied, as Chromium does it too late for whoever listens: the field is left by then. */
+function leave(event) {
+  const field = event.target;
+  if (field.type === "search" && field.value) {
+    event.preventDefault();
+    field.value = "";
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+  field.blur();
+}
 
 /** Who opens a form by its summary goes on in it: what is typed then is no key of the page. */
 function enter(details) {
