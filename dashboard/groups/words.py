@@ -34,7 +34,7 @@ def state_of(row: Row) -> State:
     if row.members is None:
         return State("unknown", _("unknown who is a member"))
     if row.doubles:
-        return State("two", _two_owners(row.doubles, is_bound=is_bound(row)) % {"n": row.doubles, **figures})
+        return State("two", _two_owners_and_none(row))
     if row.members == 0:
         return State("none" if row.queues else "unknown", _("no members"))
     if row.orphans:
@@ -53,6 +53,16 @@ def _no_owner(n: int, *, is_bound: bool) -> str:
             "at least %(n)s of %(queues)s queues without owner", "at least %(n)s of %(queues)s queues without owner", n
         )
     return ngettext("%(n)s of %(queues)s queues without owner", "%(n)s of %(queues)s queues without owner", n)
+
+
+def _two_owners_and_none(row: Row) -> str:
+    """Say of how many queues there are two owners, and of how many none: what stands still is no less grave."""
+    assert row.doubles is not None
+    two = _two_owners(row.doubles, is_bound=is_bound(row)) % {"n": row.doubles, "queues": row.queues}
+    if not row.orphans:
+        return two
+    words = _("%(two)s, at least %(n)s without owner") if row.perhaps_orphans else _("%(two)s, %(n)s without owner")
+    return words % {"two": two, "n": row.orphans}
 
 
 def _two_owners(n: int, *, is_bound: bool) -> str:

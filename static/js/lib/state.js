@@ -6,7 +6,7 @@ export function stateOf(row) {
   const say = (kind, text, more = {}) => ({ kind, words: fill(text, { ...row, ...more }) });
   if (row.rebalanced_at === null || row.queues === null) return say("unknown", gettext("not looked at yet"));
   if (row.members === null) return say("unknown", gettext("unknown who is a member"));
-  if (row.doubles) return say("two", twoOwners(row.doubles, isBound(row)), { n: row.doubles });
+  if (row.doubles) return say("two", twoOwnersAndNone(row));
   if (row.members === 0) return say(row.queues ? "none" : "unknown", gettext("no members"));
   if (row.orphans) return say("none", row.perhaps_orphans ? noOwnerAtLeast(row.orphans) : noOwner(row.orphans), { n: row.orphans });
   if (row.perhaps_twice) return say("unknown", perhapsTwo(row.perhaps_twice), { n: row.perhaps_twice });
@@ -48,6 +48,13 @@ const throughProxies = (n) =>
     "%(n)s of %(members)s members come through a proxy, and cannot be asked",
     n,
   );
+
+/** How many have two owners, and how many none: what stands still is no less grave. */
+function twoOwnersAndNone(row) {
+  const two = fill(twoOwners(row.doubles, isBound(row)), { n: row.doubles, queues: row.queues });
+  if (!row.orphans) return two;
+  return fill(row.perhaps_orphans ? gettext("%(two)s, at least %(n)s without owner") : gettext("%(two)s, %(n)s without owner"), { two, n: row.orphans });
+}
 
 const twoOwners = (n, isAtLeast) =>
   isAtLeast

@@ -66,6 +66,20 @@ def test_findings_of_a_past_instant_are_shown(viewer: Client) -> None:
     assert "No member consumes orders/east/0" in page(viewer, at=T0 + 330_010)
 
 
+def test_the_head_says_of_a_past_instant_what_it_said_then(viewer: Client) -> None:
+    told(held("B", 200_000, [0, 1]), held("C", 200_100, [1, 2]))
+    rebalance_once(group=Group.objects.get().pk, now=T0 + 200_110)
+    told(held("B", 200_200, [0, 1]))
+    rebalance_once(group=Group.objects.get().pk, now=T0 + 200_210)
+    words = "1 of 4 queues with two owners, 1 without owner"
+
+    live, past = viewer.get(f"/groups/{Group.objects.get().pk}/").content.decode(), page(viewer, at=T0 + 200_210)
+
+    said = f'<span data-is="state" class="is-two">{words}</span>'
+    assert said in live
+    assert said in past
+
+
 def test_what_was_not_known_then_is_not_said_to_be_right(viewer: Client) -> None:
     told(held("B", 200_000, [0, 1]), held("C", 200_000, [2, 3]))
     rebalance_once(group=Group.objects.get().pk, now=T0 + 200_010)
