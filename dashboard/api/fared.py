@@ -15,6 +15,7 @@ TOO_MUCH = "too much changed hands to be added up; each round tells it"
 MORE = "not everybody answers, and the queues are not counted: it may be more"
 SINCE_EVER = "since when a queue may have had two owners is unknown"
 NOT_ALL_LAG = "not known of every queue"
+NOT_LATELY = "it was not looked at in the last 10 min"
 NO_AGE = "since when they wait is unknown"
 Fared = dict[str, int | None]
 
@@ -81,4 +82,6 @@ def _why_no_time(each: Lately) -> str:
         return TOO_MUCH
     if not each.has_most:
         return MORE
-    return SINCE_EVER if each.is_since_ever else NOT_YET
+    if each.is_since_ever:
+        return SINCE_EVER
+    return NOT_YET if each.looked_at is None else NOT_LATELY

@@ -30,9 +30,9 @@ from dashboard.groups import listing, story
 from dashboard.groups.dead import dead_letters_of
 from dashboard.groups.found import in_order
 from dashboard.groups.lag import GroupLag, lag_of
-from dashboard.groups.lately import lately_of
 from dashboard.groups.models import Finding, Group
 from dashboard.groups.proofs import seen_at_of
+from dashboard.groups.unseen import fared_of
 from dashboard.groups.views import access_in, find_group
 from dashboard.push.publish import group_snapshot, state_in, stored_state
 
@@ -67,7 +67,7 @@ def _rows(found: Sequence[listing.Listed], now: int) -> Iterator[GroupRow]:
     """Shape rows, with how each fared lately: read piece by piece, since all groups may be asked for."""
     for start in range(0, len(found), PIECE):
         piece = found[start : start + PIECE]
-        lately = lately_of(groups=[each.row.id for each in piece], now=now)
+        lately = fared_of(groups=[each.row.id for each in piece], now=now)
         yield from (row_out(each, lately.get(each.row.id)) for each in piece)
 
 
@@ -78,7 +78,7 @@ def group(request: HttpRequest, pk: int, asked: Query[Instantly]) -> GroupOut:
     if asked.at:
         return group_then(found, shown_then(found, asked.at, now), instant_asked(asked.at, now))
     snapshot, lag, dead = group_snapshot(group=pk), lag_of(group=found), dead_letters_of(group=found)
-    row = row_out(listing.listed(group=found), lately_of(groups=[pk], now=now).get(pk))
+    row = row_out(listing.listed(group=found), fared_of(groups=[pk], now=now).get(pk))
     head = snapshot.state.head if snapshot is not None else None
     reasons = {name: why for name, why in row.unknown.items() if name not in {"lag", "lag_at"}}
     if row.lag is None:

@@ -77,7 +77,9 @@ def _time(each: Lately, lasted: Lasted | None, note: str, *, has_most: bool = Tr
     if each.is_too_much:
         return _cell("–", "unknown", _("too much changed hands to be added up here: the group's page has it"))
     if lasted is None:
-        return _cell("–", "unknown", _("unknown: not looked at yet"))
+        is_old = each.looked_at is not None
+        why = _("unknown: not looked at in the last 10 min") if is_old else _("unknown: not looked at yet")
+        return _cell("–", "unknown", why)
     if each.is_open or each.was_open:
         doubt = _("not everybody answers") if each.is_open else _("not everybody answered all the time")
         note, has_most = f"{note}; {doubt}", has_most and each.has_most

@@ -14,10 +14,11 @@ from dashboard.groups.cells import Cells, bands_of, cells_of
 from dashboard.groups.finding import Search
 from dashboard.groups.found import groups_with_any
 from dashboard.groups.lag import lags_by_group
-from dashboard.groups.lately import WINDOW_MS, lately_of
+from dashboard.groups.lately import WINDOW_MS
 from dashboard.groups.models import Group, Round
 from dashboard.groups.showing import row_of
 from dashboard.groups.small import Small, figures_of, shrink
+from dashboard.groups.unseen import fared_of
 from dashboard.groups.whose import whose
 from dashboard.groups.words import GRAVE, State, is_bound, state_of
 from dashboard.people.roles import Access, Role
@@ -179,7 +180,7 @@ def fared(*, groups: Sequence[int], now: int) -> dict[int, dict[str, object]]:
             "lag": each.waiting.lag if each.waiting else None,
             "looked_at": each.looked_at,
         }
-        for pk, each in lately_of(groups=groups, now=now).items()
+        for pk, each in fared_of(groups=groups, now=now).items()
     }
 
 

@@ -7,6 +7,7 @@ import pytest
 from dashboard.api.fared import FIELDS, MORE, NOT_ALL_LAG, TIMES, TOO_MUCH, fared, why_not_fared
 from dashboard.api.unknown import NO_LAG, NO_OFFSETS, NOT_KEPT, NOT_YET, SHARED
 from dashboard.clusters.models import Cluster
+from dashboard.common.clock import now_ms
 from dashboard.groups.lag import Waiting
 from dashboard.groups.lately import WINDOW_MS, Lately
 from dashboard.groups.models import Group
@@ -84,7 +85,7 @@ def test_each_unknown_says_why(each: Lately | None, why: str) -> None:
 
 def test_the_list_says_of_every_group_how_it_fared(get: Get, group: Group) -> None:
     Group.objects.create(cluster=group.cluster, name="new", added_at=T0)
-    Cluster.objects.update(watched_at=T0 + WINDOW_MS)
+    Cluster.objects.update(watched_at=now_ms())
 
     new, known = sorted(get("/groups")["rows"], key=lambda row: row["name"] == "g")
 

@@ -8,7 +8,9 @@ from django.test import Client
 from prometheus_client.registry import CollectorRegistry
 from pytest_django import DjangoAssertNumQueries
 
+from dashboard.api.fared import TIMES
 from dashboard.clusters.models import Cluster
+from dashboard.common.clock import now_ms
 from dashboard.groups.lately import WINDOW_MS
 from dashboard.groups.listing import smalls
 from dashboard.groups.models import Group, Progress
@@ -38,7 +40,7 @@ def test_groups_are_searched_filtered_sorted_and_cut(get: Get, group: Group) -> 
 
 
 def test_a_group_says_how_it_stands_and_why_not(get: Get, group: Group) -> None:
-    Cluster.objects.update(watched_at=T0 + WINDOW_MS)
+    Cluster.objects.update(watched_at=now_ms())
 
     row = get(f"/groups/{group.pk}")
 
@@ -51,6 +53,15 @@ def test_a_group_says_how_it_stands_and_why_not(get: Get, group: Group) -> None:
         "dead_letters": "east did not tell them",
         "duplicate_messages": "only members that send reports tell where they went on",
     }
+
+
+def test_how_a_group_fared_is_unknown_where_its_cluster_was_silent_all_the_while(get: Get, group: Group) -> None:
+    Cluster.objects.update(watched_at=now_ms() - WINDOW_MS)
+
+    row = get(f"/groups/{group.pk}")
+
+    assert [row[name] for name in TIMES] == [None] * 4
+    assert {row["unknown"][name] for name in TIMES} == {"it was not looked at in the last 10 min"}
 
 
 def test_a_lag_that_is_told_has_no_reason_to_be_unknown(get: Get, group: Group) -> None:
@@ -124,7 +135,7 @@ def test_tables_come_as_csv_and_compute_nothing(get: Get, group: Group) -> None:
 def test_questions_do_not_grow_with_what_is_listed(
     get: Get, client: Client, group: Group, where: str, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
-    said_how_it_fared = 12 if where in LISTS[:2] else 0
+    said_how_it_fared = 13 if where in LISTS[:2] else 0
     for number in range(12):
         client_id = f"D{number}"
         told(*seen(client_id, 20_000 + number), held(client_id, 20_100 + number, []))
