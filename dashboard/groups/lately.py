@@ -13,7 +13,7 @@ from django.db.models import Count, Max, Min, Q, Value
 from django.db.models.functions import Coalesce
 
 from dashboard.clusters.silences import is_silent
-from dashboard.groups.bands import FOREVER, Bounded, Gone, Held, Step, joined_up, sweep, without
+from dashboard.groups.bands import FOREVER, Away, Bounded, Gone, Held, Step, joined_up, sweep, without
 from dashboard.groups.doubts import Doubts, certain_steps
 from dashboard.groups.lag import Waiting, waiting_of
 from dashboard.groups.leaving import away_since, disputed
@@ -112,7 +112,7 @@ def lately_of(*, groups: Sequence[int], now: int) -> dict[int, Lately]:
         elif pk in few:
             sure = _sure_until(row, answered.get(pk), until)
             in_doubt = [*doubts.get(pk, []), *disputes_of(row, since=since)]
-            each = _added_up(
+            each, lasting = _added_up(
                 spans.get(pk, []),
                 orphans.get(pk, []),
                 disputed(gone, row),
@@ -120,15 +120,19 @@ def lately_of(*, groups: Sequence[int], now: int) -> dict[int, Lately]:
                 (told_until.get(pk), sure),
                 in_doubt,
             )
-            each = _with_the_rest(each, row, spans.get(pk, []), begin, (sure, in_doubt))
+            each = _with_the_rest(each, row, spans.get(pk, []), begin, (sure, in_doubt), lasting)
         else:
             each = Lately(until, NONE, NONE)
         looked_at = answered.get(pk, _listed_at(row))
         in_doubt = [*doubts.get(pk, []), *([(told_until[pk], until)] if until and pk in told_until else [])]
-        went = {span.queue for span in spans.get(pk, []) if span.queue in gone}
+        went = {
+            span.queue for span in spans.get(pk, []) if any(own.back_at is None for own in gone.get(span.queue, ()))
+        }
         if pk in unheard or row.disputed_since is not None:
             most = _most_queues(row, len(went))
             each = _with_doubts(each, begin, in_doubt, most, kept=kept.get(pk, 0), is_alone=pk in alone)
+        times = [_in_route(gone[queue], begin, each.known_until) for queue in went]
+        each = _within_all(each, begin, _most_queues(row, 0), sum(times))
         is_open = each.unowned is not None and (pk in told_until or row.disputed_since is not None)
         was_open = each.unowned is not None and pk in silent
         each = replace(each, is_open=is_open, was_open=was_open)
@@ -305,7 +309,8 @@ def _added_up(
     window: tuple[int, int],
     known: tuple[int | None, int],
     doubts: Sequence[tuple[int, int]],
-) -> Lately:
+) -> tuple[Lately, int]:
+    """Add up what changed hands; and count the queues that were seen to have nobody at the end of what is known."""
     (since, until), (told_until, sure_until) = window, known
     whole = Window(since, until, wave=1, limit=until)
     [shares] = shares_of(
@@ -320,9 +325,10 @@ def _added_up(
     )
     nobody, perhaps, two = sweep(spans, since=since, until=until, orphans=orphans, gone=gone, sure_until=sure_until)
     in_doubt = doubts if told_until is None else [*doubts, (told_until, until)]  # who does not answer may have any
-    unowned = [_capped(share.unowned, until - since) for share in shares.values()]
-    overlap = [_capped(share.overlap, until - since) for share in shares.values()]
-    return Lately(
+    there = {queue: _in_route(gone.get(queue, ()), since, until) for queue in shares}
+    unowned = [_capped(share.unowned, there[queue]) for queue, share in shares.items()]
+    overlap = [_capped(share.overlap, there[queue]) for queue, share in shares.items()]
+    each = Lately(
         until,
         _sum(unowned),
         _sum(overlap),
@@ -333,11 +339,28 @@ def _added_up(
         is_overlap_unseen=_says_nothing(overlap, until - since),
         is_since_ever=any(each.is_since_ever and each.overlap.low < each.overlap.high for each in shares.values()),
     )
+    return each, sum(step.queues for step in (*nobody, *perhaps) if step.until == until)
+
+
+def _in_route(away: Sequence[Away], since: int, until: int) -> int:
+    """Say for how long of a window a queue was in a route, at most."""
+    return sum(high - low for low, high in without([(since, until)], [each.surely for each in away]))
 
 
 def _capped(lasted: Lasted, whole: int) -> Lasted:
     """Leave out what is possible of a queue beyond the window: what nobody saw for long has wide bounds."""
     return replace(lasted, high=max(lasted.low, min(lasted.high, whole)))
+
+
+def _within_all(each: Lately, since: int, queues: int | None, went_ms: int) -> Lately:
+    """Leave out what is possible beyond all of the window for each of a group's queues (None: nobody knows how many).
+
+    And beyond ``went_ms``, for how long those were in a route that have left it.
+    """
+    if queues is None or each.unowned is None or each.overlap is None:
+        return each
+    whole = queues * max(0, each.known_until - since) + went_ms
+    return replace(each, unowned=_capped(each.unowned, whole), overlap=_capped(each.overlap, whole))
 
 
 def _says_nothing(times: Sequence[Lasted], whole: int) -> bool:
@@ -349,15 +372,17 @@ def _sum(times: Sequence[Lasted]) -> Lasted:
     return Lasted(*(sum(getattr(each, name) for each in times) for name in ("low", "seen", "high")))
 
 
-def _with_the_rest(each: Lately, row: Group, spans: Sequence[Bounded], since: int, known: tuple[int, Doubts]) -> Lately:
+def _with_the_rest(
+    each: Lately, row: Group, spans: Sequence[Bounded], since: int, known: tuple[int, Doubts], lasting: int
+) -> Lately:
     """Add queues that nobody has, of which nothing is known to have ended: perhaps nobody had them in all of the time.
 
     How many nobody has was counted by the last rebalance: it is certain since then until the oldest look, and not in
-    doubts (``known``), and says nothing of what was taken since.
+    doubts (``known``), and says nothing of what was taken since. ``lasting`` of them are added up: also those of which
+    that is in doubt by now.
     """
     if any(span.at > (row.rebalanced_at or 0) for span in spans):
         return each
-    lasting = sum(step.queues for step in (*each.nobody, *each.perhaps_nobody) if step.until == each.known_until)
     rest, until = (row.orphan_count or 0) - lasting, each.known_until
     if rest <= 0 or each.unowned is None or since >= until:
         return each

@@ -338,3 +338,39 @@ def test_what_nobody_had_since_before_the_window_counts_until_somebody_takes_it(
     assert each.unowned is not None
     assert each.unowned.high == 4 * (WINDOW_MS - 60_000)
     del group
+
+
+def test_what_nobody_has_is_added_up_once_though_it_is_in_doubt_by_now(group: Group) -> None:
+    hurt = 2 * WINDOW_MS - 300_000
+    told(left("B", hurt, Departure.UNREGISTERED), listed(hurt, "A"), held("A", hurt + 50, [0, 1]))
+    turn(hurt + 100)
+    told(missed("A", hurt + 200_000))
+    turn(hurt + 200_100)
+    alone = lately_at(NOW)
+
+    Group.objects.update(orphan_count=2)  # as it was counted before A was silent
+
+    assert lately_at(NOW).unowned == alone.unowned
+    assert alone.unowned is not None and alone.unowned.high <= 4 * WINDOW_MS
+    del group
+
+
+@pytest.mark.parametrize(("queues", "went"), [(4, 0), (5, 1_000)])
+def test_a_sum_is_no_more_than_its_queues_for_all_of_the_window(queues: int, went: int) -> None:
+    each = Lately(WINDOW_MS, Lasted(5, 9 * WINDOW_MS, 9 * WINDOW_MS), Lasted(0, 0, 9 * WINDOW_MS))
+
+    within = lately._within_all(each, 0, queues, went)
+
+    assert within.unowned is not None and within.overlap is not None
+    assert (within.unowned.low, within.unowned.high, within.overlap.high) == (5, *[queues * WINDOW_MS + went] * 2)
+    assert lately._within_all(each, 0, None, went) == each
+
+
+def test_of_a_group_no_more_is_told_than_that_each_queue_had_nobody_in_all_of_the_window(group: Group) -> None:
+    Group.objects.update(orphan_count=9)  # counted when there were more
+
+    each = lately_at(NOW)
+
+    assert each.unowned is not None
+    assert (each.unowned.seen, each.unowned.high) == (9 * WINDOW_MS, 4 * WINDOW_MS)
+    del group
