@@ -106,11 +106,12 @@ def worst(lanes: Sequence[Lane], shares: Mapping[int, Share], *, is_untold: bool
     Those times are of all the queues in the round's time, whether they were handed over in it or not; where two had a
     queue beyond it, all of that counts. Where two had it since before the round, it is counted apart
     (``overlap_older_queues``), and its time is an earlier round's. Where nobody had one from before it, the longest is
-    known at least. What is only possible is told apart: in how many queues, and how long at most (None: nobody knows).
-    ``pause`` is the longest of the queues that were let go, as ``handoffs.longest_pause`` says, and at least as long as
-    nobody had a queue of which no lane tells; of ``pause_unknown`` handoffs its end is not known. A handoff may have
-    begun before the round may: what was possible is told as wide as the widest of ``lanes``, never less, and of all the
-    queues of which shares or lanes say it. ``from_nobody`` queues were taken that nobody had.
+    known at least. Of what was handed over it is as a handoff tells it, never as wide as all that was possible of its
+    queue in the round. What is only possible is told apart: in how many queues, and how long at most (None: nobody
+    knows). ``pause`` is the longest of the queues that were let go, as ``handoffs.longest_pause`` says, and at least as
+    long as nobody had a queue of which no lane tells; of ``pause_unknown`` handoffs its end is not known. A handoff may
+    have begun before the round may: what was possible is told as wide as the widest of ``lanes``, never less, and of
+    all the queues of which shares or lanes say it. ``from_nobody`` queues were taken that nobody had.
 
     Args:
         shares: as ``owned.shares_in`` gives them, by the rows of the queues.
@@ -119,7 +120,6 @@ def worst(lanes: Sequence[Lane], shares: Mapping[int, Share], *, is_untold: bool
     gaps = {pk: share.unowned for pk, share in shares.items() if share.is_gap}
     twos = {pk: share.overlap_within for pk, share in shares.items() if share.is_overlap and not share.is_two_older}
     older = [pk for pk, share in shares.items() if share.is_overlap and share.is_two_older]
-    unowned = list(gaps.values())
     maybe_gaps = {pk: share.unowned.high for pk, share in shares.items() if share.is_perhaps_gap}
     maybe_twos = {pk: share.overlap_within[1] for pk, share in shares.items() if share.is_perhaps_overlap}
     maybe_unowned = _mosts((lane, lane.unowned[1]) for lane in lanes if lane.is_perhaps_gap)
@@ -133,11 +133,11 @@ def worst(lanes: Sequence[Lane], shares: Mapping[int, Share], *, is_untold: bool
     still = [*pauses, *unmoved.items(), *([(None, UNKNOWN_PAUSE)] if is_untold else [])]
     return {
         "unowned": _longest(
-            [(each.low, each.high) for each in unowned],
+            _gap_bounds(gaps, lanes),
             wide_unowned.values(),
             is_open=any(shares[pk].is_older for pk in gaps),
         ),
-        "unowned_queues": len(unowned),
+        "unowned_queues": len(gaps),
         "unowned_perhaps": _most([*maybe_gaps.values(), *maybe_unowned.values()]) if unowned_perhaps else None,
         "unowned_perhaps_queues": unowned_perhaps,
         "lost_queues": sum(share.is_left_by_lost for share in shares.values()),
@@ -157,6 +157,22 @@ def worst(lanes: Sequence[Lane], shares: Mapping[int, Share], *, is_untold: bool
         "is_waiting": any(share.is_gap and share.is_lasting and not share.is_doubted for share in shares.values()),
         "is_shared": any(shares[pk].is_shared for pk in twos),
     }
+
+
+def _gap_bounds(gaps: Mapping[int, Lasted], lanes: Sequence[Lane]) -> list[tuple[int, int | None]]:
+    """Bound how long nobody had each queue at a time: as its handoffs tell it, or else in all of the round."""
+    told: dict[object, list[Lane]] = {}
+    for lane in lanes:
+        if (lane.is_gap or lane.is_perhaps_gap) and not lane.is_older:
+            told.setdefault(lane.place, []).append(lane)
+    places = owned.places_of(gaps) if told else {}
+    bounds: list[tuple[int, int | None]] = []
+    for pk, each in gaps.items():
+        own = told.get(places.get(pk), ())
+        least = max((lane.unowned[0] or 0 for lane in own if lane.is_gap), default=each.low)
+        most = _most(lane.unowned[1] for lane in own) if own else each.high
+        bounds.append((least, None if most is None else max(least, most)))
+    return bounds
 
 
 def _unmoved(gaps: Mapping[int, Lasted], lanes: Sequence[Lane]) -> dict[object, int]:
