@@ -29,7 +29,7 @@ from dashboard.live.hub import GONE, StepEvent, hub
 from dashboard.live.origins import is_ours
 from dashboard.live.outbox import CatchUp, Outbox, Send
 from dashboard.live.serving import serving
-from dashboard.live.streams import Stream, bring_up_to_date, find_stream, for_person, pulse_of
+from dashboard.live.streams import Stream, bring_up_to_date, find_stream, for_person, gone_pulse, pulse_of
 from dashboard.people.queries import access_of
 from dashboard.people.roles import Access, Role
 from dashboard.push.tallies import Kind
@@ -188,7 +188,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
     async def _follow(self, name: str, seq: int | None) -> None:
         stream = await database_sync_to_async(find_stream)(name=name, access=self.access)
         if stream is None:
-            await self.close(NOT_FOR_YOU)
+            await self._tell_gone(name)
         elif name not in self.streams and len(self.streams) >= MOST_STREAMS:
             await self.close(TOO_MUCH)
         else:
@@ -203,6 +203,15 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
             self.outbox.follow(name, seq)
             self.work.set()
             await database_sync_to_async(note_followed)(streams=[stream], now=now_ms())
+
+    async def _tell_gone(self, name: str) -> None:
+        """Say that a stream is gone, and go on with the others: which of deleted and not for you it is, is not told."""
+        body = gone_pulse(name=name, at=now_ms())
+        if body is None:
+            await self.close(NOT_FOR_YOU)
+        else:
+            self.outbox.tell(body)
+            self.work.set()
 
     async def _send_all(self) -> None:
         """Send what is queued, one after the other, for as long as the socket is open."""

@@ -76,6 +76,10 @@ class Outbox:
         if stream in self._queued and stream not in self._behind:
             self._put(body)
 
+    def tell(self, body: bytes) -> None:
+        """Queue what is of no stream that is followed; it is left out where the browser is slow."""
+        self._put(body)
+
     def take(self) -> Send | CatchUp | None:
         """Give what is to be done next; None is nothing."""
         if self._queue:

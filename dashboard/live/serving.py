@@ -19,6 +19,7 @@ from channels.db import database_sync_to_async
 from django.db import DatabaseError
 
 from dashboard.common.clock import now_ms
+from dashboard.common.waiting import no_waiting
 from dashboard.push import tallies
 from dashboard.push.models import Server
 from dashboard.push.tallies import Kind
@@ -26,6 +27,7 @@ from dashboard.push.tallies import Kind
 logger = logging.getLogger(__name__)
 
 EVERY_S = 10.0
+SOON_MS = 2_000  # less than browsers wait for a beat that is late
 WITHIN_S = 10.0
 PROCESS = f"{socket.gethostname()}:{os.getpid()}"
 
@@ -80,8 +82,10 @@ class Serving:
 
 
 def _store(sockets: int, counted: Counter[Kind]) -> None:
-    Server.objects.update_or_create(process=PROCESS, defaults={"at": now_ms(), "sockets": sockets})
-    tallies.add(counted)
+    """Store it if that can be done soon: the words of all sockets wait for it, in the one thread that they share."""
+    with no_waiting(sqlite_ms=SOON_MS):
+        Server.objects.update_or_create(process=PROCESS, defaults={"at": now_ms(), "sockets": sockets})
+        tallies.add(counted)
 
 
 _servings: WeakKeyDictionary[asyncio.AbstractEventLoop, Serving] = WeakKeyDictionary()

@@ -87,6 +87,13 @@ def pulse_of(*, stream: Stream, at: int, access: Access) -> bytes:
     return encode(Pulse(VERSION, "pulse", stream.name, seq, at, watched, looks, behind, _standing_of(cluster)))
 
 
+def gone_pulse(*, name: str, at: int) -> bytes | None:
+    """Give what tells a browser that a stream is there no more, or not for this person; None: none is called so."""
+    if _NAME.fullmatch(name) is None:
+        return None
+    return encode(Pulse(VERSION, "pulse", name, 0, at, None, (), (), "gone"))
+
+
 def _standing_of(cluster: Cluster | None) -> Standing:
     if cluster is None:
         return "gone"

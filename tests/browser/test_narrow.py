@@ -261,7 +261,7 @@ def test_on_a_phone_findings_have_the_whole_width(turn: Turn, page: Page) -> Non
     page.goto("/")
 
     says = page.locator(".finding .says").first
-    expect(says).to_contain_text("Nobody watches")
+    expect(says).to_contain_text("Nobody is known to watch")
 
     assert says.evaluate("says => says.getBoundingClientRect().width") > 300
 

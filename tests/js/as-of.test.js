@@ -161,7 +161,9 @@ test("a page of which all is put aside, or deleted, says so", (context) => {
   assert.equal(page.head.dataset.mode, "stale");
 
   asOf.heard({ ...pulse(1_000_000), standing: "gone", watched_at: null });
-  assert.deepEqual([page.head.dataset.mode, page.parts.age.textContent], ["stale", "deleted: this is how it was last"]);
+  assert.deepEqual([page.head.dataset.mode, page.parts.age.textContent], ["stale", "deleted, or not for you any more: this is how it was last"]);
+  context.mock.timers.tick(60000);
+  assert.equal(page.head.dataset.mode, "stale", "nothing is to be heard any more");
 });
 
 test("what is shown no more is not counted", (context) => {

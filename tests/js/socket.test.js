@@ -209,3 +209,15 @@ test("a stream that was left is not asked for anew", (context) => {
 
   assert.deepEqual(server.last.sent, [{ follow: "overview-2", seq: null }]);
 });
+
+test("with the last stream that it follows the line is ended, and is not made anew", async (context) => {
+  const { server, statuses, socket } = start(context);
+  await server.say(whole(7));
+
+  socket.leave("overview-2");
+  assert.equal(server.last.readyState, 1);
+  socket.leave("overview-1");
+  context.mock.timers.tick(60000);
+
+  assert.deepEqual([server.sockets.length, statuses], [1, ["open"]]);
+});

@@ -31,9 +31,11 @@ export class Socket {
     this.#ask(follower);
   }
 
-  /** Follow a stream no more: one that is not there any more would be refused when this connects anew. */
+  /** Follow a stream no more, as one that is there no more. With the last of them all is heard: the line is ended. */
   leave(stream) {
-    if (this.#streams.delete(stream) && this.#socket?.readyState === 1) this.#socket.send(JSON.stringify({ unfollow: stream }));
+    if (!this.#streams.delete(stream)) return;
+    if (!this.#streams.size) this.close();
+    else if (this.#socket?.readyState === 1) this.#socket.send(JSON.stringify({ unfollow: stream }));
   }
 
   open() {

@@ -70,7 +70,7 @@ export class AsOf {
     if (message.kind === "pulse") this.#offset = message.at - Date.now();
     this.#heardAt = this.now();
     if (message.kind !== "pulse") return;
-    const before = this.#isViewed ? (this.#watched.get(message.stream) ?? null) : null; // of what is told often some comes late
+    const before = this.#isViewed || message.standing === "gone" ? (this.#watched.get(message.stream) ?? null) : null; // of what is told often some comes late
     this.#tell(message.stream, before === null ? message.watched_at : Math.max(before, message.watched_at ?? before), message.at);
     if (message.standing) this.#unwatched.set(message.stream, message.standing);
     if (message.standing === "watched") this.#unwatched.delete(message.stream);
@@ -128,7 +128,13 @@ export class AsOf {
 
   /** Whether the line is cut, as far as anybody knows: it was closed, or is as silent as it never is. */
   #isLost() {
+    if (this.#isAllGone()) return false; // nothing is to be heard any more
     return !this.#isConnected || this.now() - Math.max(this.#heardAt, this.#openedAt) > LOST_MS;
+  }
+
+  /** Whether all that is shown was deleted. */
+  #isAllGone() {
+    return this.#watched.size > 0 && [...this.#watched.keys()].every((stream) => this.#unwatched.get(stream) === "gone");
   }
 
   /** Whether the line has not been open yet, and the page has just come: nothing of it is old. */
@@ -214,7 +220,7 @@ export class AsOf {
     const silent = this.#streams().filter((stream) => this.#isSilent(stream)).length;
     if (mode === "live") return silent ? fill(ngettext("%(n)s cluster does not answer", "%(n)s clusters do not answer", silent), { n: silent }) : "";
     const ends = this.#streams().map((stream) => this.#unwatched.get(stream));
-    if (ends.every(Boolean)) return ends.includes("aside") ? gettext("put aside: nobody watches it any more") : gettext("deleted: this is how it was last");
+    if (ends.every(Boolean)) return ends.includes("aside") ? gettext("put aside: nobody watches it any more") : gettext("deleted, or not for you any more: this is how it was last");
     const times = this.#streams().map((stream) => this.#watched.get(stream));
     if (times.every((at) => at === null)) return gettext("nothing of this cluster has answered yet");
     return fill(gettext("last answer %(age)s ago"), { age: age(this.now() - Math.max(...times.map((at) => at ?? 0))) });

@@ -208,6 +208,7 @@ export function mountGroup(page) {
     else {
       socket.leave(stream);
       endAsking();
+      for (const part of page.querySelectorAll('[data-part="gone"], [data-part="servers"]')) part.replaceChildren(); // that was of before
     }
   }
 

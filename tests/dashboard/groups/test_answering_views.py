@@ -53,8 +53,8 @@ def test_the_page_of_a_group_says_once_that_nobody_watches_its_cluster(viewer: C
     put_aside(clusters=Cluster.objects.all())
     aside = viewer.get(address).content.decode()
 
-    assert ("Nobody watches the cluster shop" in unwatched, "is put aside" in unwatched) == (True, False)
-    assert ("Nobody watches the cluster shop" in aside, "is put aside" in aside) == (False, True)
+    assert ("Nobody is known to watch the cluster shop" in unwatched, "is put aside" in unwatched) == (True, False)
+    assert ("Nobody is known to watch the cluster shop" in aside, "is put aside" in aside) == (False, True)
 
 
 def test_a_cluster_that_was_put_aside_is_told_of_and_not_mixed_with_the_others(viewer: Client) -> None:
@@ -71,5 +71,5 @@ def test_a_cluster_that_was_put_aside_is_told_of_and_not_mixed_with_the_others(v
     assert '<a href="?cluster=shop">What was known of it</a>' in page
     assert page.count("<li data-id=") == 1  # the one that is cloned
     assert "data-demo" not in page + asked
-    assert "Nobody watches the cluster shop" in asked
+    assert "Nobody is known to watch the cluster shop" in asked
     assert asked.count("<li data-id=") == 2

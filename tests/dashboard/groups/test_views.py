@@ -367,7 +367,7 @@ def test_an_overview_without_groups_promises_nothing_while_nothing_answers(clien
     assert "evenkeel doctor --namesrv 127.0.0.1:9876" in page
     assert "groups, members and queues: unknown" in page and "<b>0</b> groups" not in page
     assert re.search(r">All 0<|>Unknown 0<", page) is None and ">All –<" in page
-    assert "Nobody watches the cluster shop" in page
+    assert "Nobody is known to watch the cluster shop" in page
 
 
 def test_of_who_does_not_answer_it_is_unknown_what_it_has_not_taken(viewer: Client) -> None:
