@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from django.db.models import F, Q
@@ -15,7 +16,7 @@ from dashboard.groups.owned import orphans_of, spans_of
 from dashboard.groups.proofs import sure_until_of
 from dashboard.groups.silences import doubts_of, told_until_of
 
-MOST_LANES = 300  # of more queues those are shown that changed hands
+MOST_LANES = 300  # of more queues those are shown that changed hands, or the first where none did
 MOST_BARS = 12_000
 LONGEST_MS = 48 * 3_600_000
 Named = Mapping[int, tuple[str, str, int]]
@@ -37,8 +38,8 @@ def owner_lanes(*, group: Group, since: int, until: int) -> dict[str, object]:
     _, two = stretches(all_told(spans), until=until, gone=as_perhaps_gone(gone, spans))
     shown = [span for span in spans if span.client and (span.until is None or span.until > since)]
     queues = {span.queue for span in spans} | {orphan.queue for orphan in orphans}
-    changed = {span.queue for span in shown if span.at > since or span.until is not None} | two.keys()
-    chosen = queues if len(queues) <= MOST_LANES else changed
+    changed = _changed(shown, since) | two.keys()
+    chosen = queues if len(queues) <= MOST_LANES or not changed else changed
     named = _named(chosen)
     lanes = (
         [] if is_shared else sorted(named, key=lambda pk: (named[pk][0].startswith("%RETRY%"), *named[pk]))[:MOST_LANES]
@@ -54,6 +55,7 @@ def owner_lanes(*, group: Group, since: int, until: int) -> dict[str, object]:
         "doubts": merged(doubts_of(group=group.pk, since=since), since=since, until=until),
         "clients": list(clients.values()),
         "count": len(queues),
+        "changed": len(changed),
         "is_whole": is_whole and not is_cut,
         "queues": [
             {
@@ -69,6 +71,13 @@ def owner_lanes(*, group: Group, since: int, until: int) -> dict[str, object]:
             for pk in lanes
         ],
     }
+
+
+def _changed(spans: Iterable[Bounded], since: int) -> set[int]:
+    """Name the queues that somebody let go, or took from another; whose owner is only known since then is none."""
+    spans = list(spans)
+    owned = Counter(span.queue for span in spans)
+    return {span.queue for span in spans if span.until is not None or (span.at > since and owned[span.queue] > 1)}
 
 
 def _named(queues: Iterable[int]) -> Named:

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { cellsOf, columnKind, judge, movesBetween, tally } from "../../static/js/lib/owners.js";
-import { fit, numbered, order, place, thinning } from "../../static/js/lib/columns.js";
+import { fit, middleOf, numbered, order, place, thinning } from "../../static/js/lib/columns.js";
 import { describe } from "../../static/js/lib/sentence.js";
 import { causeOfDeparture, glyphOf } from "../../static/js/lib/glyphs.js";
 import { columnsOf, isLarge, pieces, tiles } from "../../static/js/lib/tiles.js";
@@ -13,6 +13,8 @@ import { roundWhen, stateOf } from "../../static/js/lib/state.js";
 import { rowOf } from "../../static/js/lib/row.js";
 import { fill } from "../../static/js/lib/words.js";
 import { shown } from "../../static/js/lib/shown.js";
+import { bandWords } from "../../static/js/views/tiles.js";
+import { noteOf } from "../../static/js/views/owner-lanes.js";
 import { verdict } from "../../static/js/views/lanes.js";
 import { halvesOf, seenWords, tailsOf } from "../../static/js/views/map-rows.js";
 
@@ -264,6 +266,22 @@ test("a large group is tiles", () => {
   assert.equal(grid.grid.flat().reduce((a, b) => a + b), 1960);
 });
 
+test("a row of tiles tells who is of it, and how much of a piece they hold", () => {
+  const members = ["A", "B", "C", "D", "E"].map((client) => ({ client }));
+
+  assert.equal(bandWords(members, 0, 2, 120), "Clients 1–2 (A, B): 120 of them.");
+  assert.equal(bandWords(members, 0, 4, 7), "Clients 1–4 (A, B, C, …): 7 of them.");
+  assert.equal(bandWords(members, 2, 2, 0), "E: 0 of them.");
+});
+
+test("of too many queues it is said which are shown", () => {
+  const note = (changed) => noteOf({ queues: Array(300), count: 4000, changed, is_whole: true });
+
+  assert.equal(note(0), "4000 queues, the first 300 of them shown: none changed hands");
+  assert.equal(note(300), "4000 queues, 300 of them shown: those that changed hands");
+  assert.equal(note(900), "4000 queues, 300 of them shown: the first of those that changed hands");
+});
+
 test("tiles begin above 50 members by 200 queues and those of their retry topic, and where columns or rows have no room", () => {
   const of = (members, queues) => isLarge({ members: Array(members) }, queues);
 
@@ -396,7 +414,8 @@ test("numbers of queues never run into each other, however many digits they have
 
   assert.equal(cell, 4);
   assert.deepEqual(written.slice(0, 3).map(({ id }) => id), [9900, 9910, 9920]);
-  const [first, ...others] = written.map(({ id, x }) => [x - 3 * String(id).length, x + 3 * String(id).length]);
+  const [first, ...others] = written.map((column) => [-1, 1].map((side) => middleOf(column, cell) + side * 3 * String(column.id).length));
+  assert.equal(first[0], 0); // it is not cut off where the map begins
   others.reduce(([, end], next) => (assert.ok(end < next[0]), next), first);
   const few = ["east", "west"].flatMap((broker) => Array.from({ length: 4 }, (_, id) => ({ topic: "orders", broker, id })));
   assert.deepEqual(numbered(place(order(few), 38).columns, 4).map(({ id }) => id), [0, 3, 0, 3]); // of the last nobody has to guess

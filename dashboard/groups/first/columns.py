@@ -94,6 +94,11 @@ def numbered(columns: Sequence[Column], cell: int) -> list[Column]:
     return [column for column in columns if column.row.queue_id % step == 0]
 
 
+def middle_of(column: Column, cell: int) -> float:
+    """Say where a column's number stands: above its middle; the first of narrow ones is not cut off at the names."""
+    return max(column.x + cell / 2, 3 * len(str(column.row.queue_id)))  # digits are 6 px wide
+
+
 def fit(text: str, width: float, per_letter: float = PER_LETTER) -> str:
     """Cut a name to the room that it has; the end of a broker's name tells it from others."""
     most = int(width // per_letter)

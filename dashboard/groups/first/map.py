@@ -13,7 +13,17 @@ from django.utils.translation import gettext as _
 
 from dashboard.common.shown import shown
 from dashboard.common.spans import age
-from dashboard.groups.first.columns import PER_BOLD, Column, brokers_of, fit, numbered, piece_of, place, topics_of
+from dashboard.groups.first.columns import (
+    PER_BOLD,
+    Column,
+    brokers_of,
+    fit,
+    middle_of,
+    numbered,
+    piece_of,
+    place,
+    topics_of,
+)
 from dashboard.groups.first.lags import Foot, foot_of
 from dashboard.groups.first.marks import Marks, Text, Who, count_cells, marks_of
 from dashboard.groups.models.members import UNASKED
@@ -249,7 +259,7 @@ def _heads(columns: Sequence[Column], cell: int) -> list[Text]:
         Text("of-broker", span.start, 30, fit(shown(span.name), span.end - span.start + 4))
         for span in brokers_of(columns, cell)
     ]
-    numbers = [Text("of-id", each.x + cell / 2, 45, str(each.row.queue_id)) for each in numbered(columns, cell)]
+    numbers = [Text("of-id", middle_of(each, cell), 45, str(each.row.queue_id)) for each in numbered(columns, cell)]
     return [*topics, *brokers, *numbers]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -30,6 +31,7 @@ from rebalance_engine.rounds import NOT_CONVERGED_MS
 register = template.Library()
 LONGEST_NAME = 40  # letters, as in the map
 MEMBERS_A_PAGE = 25
+LEFT_OUT = re.compile(r"and (\d+) more alike")  # as the engine's ``first_rows`` ends
 LEGEND = (
     Cause.MEMBER_JOINED,
     Cause.MEMBER_LEFT,
@@ -99,6 +101,13 @@ def proof_at(found: Fault | Finding, seen: Mapping[int, int] | int | str | None)
     """Say of when the proof of a finding is; ``seen`` is when its group was seen last, or each group. None: unknown."""
     mine = seen.get(getattr(found, "group_id", None) or 0) if isinstance(seen, Mapping) else seen
     return proven_at(found.kind, mine, found.suspected_at) if isinstance(mine, int) else None
+
+
+@register.filter
+def beyond(proof: Sequence[str], first: int) -> int:
+    """Count the rows of a proof beyond the first: also those that are not kept, which its last row counts."""
+    rest = LEFT_OUT.fullmatch(proof[-1])
+    return len(proof) - first if rest is None else len(proof) - 1 - first + int(rest[1])
 
 
 @register.filter

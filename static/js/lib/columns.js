@@ -60,13 +60,16 @@ export function numbered(columns, cell) {
   const step = thinning(cell, digits);
   const taken = [];
   const put = (column, i) => {
-    const [half, middle] = [(String(column.id).length * PER_DIGIT) / 2, column.x + cell / 2];
+    const [half, middle] = [(String(column.id).length * PER_DIGIT) / 2, middleOf(column, cell)];
     if (!taken.some(({ from, to }) => middle - half < to + 2 && from < middle + half + 2)) taken.push({ column, i, from: middle - half, to: middle + half });
   };
   columns.forEach((column, i) => column.id % step || put(column, i));
   columns.forEach((column, i) => column.id % step > 1 && isLast(column, columns[i + 1]) && put(column, i));
   return taken.sort((a, b) => a.i - b.i).map(({ column }) => column);
 }
+
+/** Where a column's number stands: above its middle; the first of narrow ones is not cut off at the names. */
+export const middleOf = (column, cell) => Math.max(column.x + cell / 2, 3 * String(column.id).length); // digits are 6 px wide
 
 const isLast = (column, next) => next?.topic !== column.topic || next.broker !== column.broker;
 

@@ -68,6 +68,7 @@ export function mountGroup(page) {
 
   function zoomTo(key) {
     const words = noteZoom(key);
+    question++; // of a cell that was pointed at before nothing is said any more
     paint();
     say(key, map instanceof CellMap && !key ? gettext("Point at a cell, or use the arrow keys.") : words);
   }

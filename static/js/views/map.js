@@ -1,6 +1,6 @@
 // The map in cells: SVG, keyed, so that a push touches only what changed. Rows are members, columns queues.
 import * as owners from "../lib/owners.js";
-import { fit, isRetry, keyOf, numbered, order, place } from "../lib/columns.js";
+import { fit, isRetry, keyOf, middleOf, numbered, order, place } from "../lib/columns.js";
 import { draw, make, set } from "../lib/svg.js";
 import { gettext, fill } from "../lib/words.js";
 import { HARD } from "../lib/time.js";
@@ -194,8 +194,8 @@ export class CellMap {
       this.head.append(draw("text", { class: "of-broker", x: from, y: 30 }, fit(shown(name), to - from + 4), draw("title", {}, shown(name))));
     }
     this.signs = draw("g");
-    for (const { id, x } of numbered(this.columns, cell)) {
-      this.head.append(draw("text", { class: "of-id", x: x + cell / 2, y: 45 }, String(id)));
+    for (const column of numbered(this.columns, cell)) {
+      this.head.append(draw("text", { class: "of-id", x: middleOf(column, cell), y: 45 }, String(column.id)));
     }
     this.head.append(this.signs);
   }

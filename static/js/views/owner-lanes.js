@@ -34,11 +34,17 @@ export function drawOwners(section, told, { until, at = null, looked = null }) {
   tabulate(section.querySelector('[data-is="owners-table"]'), told);
 }
 
-function noteOf({ queues, count, is_whole: isWhole }) {
+export function noteOf({ queues, count, changed, is_whole: isWhole }) {
   const words = [fill(ngettext("%(n)s queue", "%(n)s queues", count), { n: count })];
-  if (queues.length < count) words.push(fill(gettext("%(n)s of them shown: those that changed hands"), { n: queues.length }));
+  if (queues.length < count) words.push(fill(whichOf(queues.length, changed), { n: queues.length }));
   if (!isWhole) words.push(gettext("the oldest is left out"));
   return words.join(", ");
+}
+
+/** Which of too many queues are shown: those that changed hands, the first of them, or the first of all. */
+function whichOf(n, changed) {
+  if (!changed) return gettext("the first %(n)s of them shown: none changed hands");
+  return changed > n ? gettext("%(n)s of them shown: the first of those that changed hands") : gettext("%(n)s of them shown: those that changed hands");
 }
 
 /** Lanes under a title for each topic and broker. */

@@ -59,8 +59,8 @@ export function mountPlan(page) {
   }
 
   /** Both maps mark the piece that one of them points at. What would be is told, whichever it was. */
-  function pointPiece(number) {
-    for (const map of maps) map.showPiece(number);
+  function pointPiece(number, band) {
+    for (const map of maps) map.showPiece(number, band);
     maps.at(-1).say();
   }
 

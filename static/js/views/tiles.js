@@ -19,12 +19,13 @@ export class TileMap {
     this.onZoom = onZoom;
     this.onSay = onSay;
     this.selected = -1;
+    this.band = -1; // none: all rows of the piece
     this.canvas = make("canvas", { tabindex: "0", role: "application",
       "aria-label": gettext("Map in tiles; arrow keys move, Enter opens a tile in cells") });
     host.replaceChildren(make("div", { class: "tiles" }, this.canvas));
-    this.canvas.addEventListener("pointermove", (event) => this.#point(event.offsetX));
+    this.canvas.addEventListener("pointermove", (event) => this.#point(event));
     this.canvas.addEventListener("click", (event) => {
-      this.#point(event.offsetX);
+      this.#point(event);
       this.open();
     });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.paint());
@@ -39,6 +40,7 @@ export class TileMap {
     this.pieces = pieces(picture, this.columns, this.grammar, Math.max(1, most));
     this.selected = Math.min(this.selected, this.pieces.length - 1);
     this.grid = tiles(picture, state, this.pieces, this.grammar);
+    this.band = Math.min(this.band, this.grid.bands - 1);
     this.paint();
   }
 
@@ -49,12 +51,14 @@ export class TileMap {
   }
 
   /** Mark the piece that another map of the same queues points at; says nothing. */
-  showPiece(number) {
+  showPiece(number, band) {
     this.selected = number;
+    this.band = Math.min(band, this.grid.bands - 1);
     this.paint();
   }
 
-  move(_rows, columns) {
+  move(rows, columns) {
+    if (rows) this.band = Math.min(Math.max(this.band + rows, 0), this.grid.bands - 1);
     this.selected = Math.min(Math.max(this.selected + columns, 0), this.pieces.length - 1);
     this.#told();
   }
@@ -82,6 +86,7 @@ export class TileMap {
       pen.strokeStyle = ink.ink;
       pen.lineWidth = 2;
       pen.strokeRect(this.#left(this.selected), 34, this.#wide(this.selected), height - 38);
+      if (this.band >= 0) pen.strokeRect(this.#left(this.selected), HEAD + this.band * ROW - 1, this.#wide(this.selected), ROW + 1);
     }
   }
 
@@ -163,17 +168,18 @@ export class TileMap {
     }
   }
 
-  #point(x) {
-    const selected = Math.floor((x - LEFT) / this.step);
-    if (selected === this.selected || selected < 0 || selected >= this.pieces.length) return;
-    this.selected = selected;
+  #point({ offsetX: x, offsetY: y }) {
+    const [selected, row] = [Math.floor((x - LEFT) / this.step), Math.floor((y - HEAD) / ROW)];
+    const band = row >= 0 && row < this.grid.bands ? row : -1;
+    if ((selected === this.selected && band === this.band) || selected < 0 || selected >= this.pieces.length) return;
+    [this.selected, this.band] = [selected, band];
     this.#told();
   }
 
   #told() {
     this.say();
     this.paint();
-    this.onPoint(this.selected);
+    this.onPoint(this.selected, this.band);
   }
 
   /** Say what the piece that is pointed at has. */
@@ -186,10 +192,21 @@ export class TileMap {
       piece.none ? fill(gettext("%(n)s without owner."), { n: piece.none }) : "",
       piece.two ? fill(gettext("%(n)s with two owners."), { n: piece.two }) : "",
       piece.unknown ? fill(gettext("%(n)s unknown."), { n: piece.unknown }) : "",
+      this.band < 0 ? "" : bandWords(this.state.members, this.band, this.grid.size, this.grid.grid[this.selected][this.band]),
       gained ? fill(gettext("%(n)s of them would get another owner."), { n: gained }) : "",
       gettext("Enter or a click shows its cells."),
     ].filter(Boolean).join(" "));
   }
+}
+
+const MOST_NAMED = 3;
+
+/** Who is of a row, and how many queues of a piece they hold. */
+export function bandWords(members, band, size, n) {
+  const mine = members.slice(band * size, (band + 1) * size).map(({ client }) => shown(client, 40));
+  const clients = mine.slice(0, MOST_NAMED).join(", ") + (mine.length > MOST_NAMED ? ", …" : "");
+  if (mine.length === 1) return fill(gettext("%(clients)s: %(n)s of them."), { clients, n });
+  return fill(gettext("Clients %(from)s–%(to)s (%(clients)s): %(n)s of them."), { from: band * size + 1, to: band * size + mine.length, clients, n });
 }
 
 /** As much of a name as there is room for. */

@@ -109,3 +109,18 @@ def test_a_queue_that_is_in_no_route_says_so_and_is_no_blank(group: Group) -> No
     assert (found[2]["away"], found[0]["away"]) == ([[T0 + 30_000, T0 + 50_000]], [])
     assert told_at(group, 5_000, 40_000)[2]["away"] == [[T0 + 30_000, T0 + 40_000]]
     assert told_at(group, 35_000, 60_000)[2]["away"] == [[T0 + 35_000, T0 + 50_000]]
+
+
+def test_a_queue_whose_first_owner_is_seen_in_the_window_did_not_change_hands(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lanes, "MOST_LANES", 2)
+    told(route(3), listed(0, "A"), *seen("A"), held("A", 1_000, [0, 1, 2]))
+    del cluster
+
+    found = owner_lanes(group=Group.objects.get(), since=T0, until=T0 + 20_000)
+
+    assert (found["count"], found["changed"]) == (3, 0)
+    queues = found["queues"]
+    assert isinstance(queues, list)
+    assert [each["id"] for each in queues] == [0, 1]

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dashboard.groups.first.columns import brokers_of, fit, numbered, piece_of, place, topics_of
+from dashboard.groups.first.columns import brokers_of, fit, middle_of, numbered, piece_of, place, topics_of
 from dashboard.groups.table import QueueRow
 
 
@@ -58,3 +58,9 @@ def test_a_piece_is_of_a_broker_or_of_a_topic_and_a_wrong_one_is_empty() -> None
     assert piece_of(ROWS, "orders/east/1") == [ROWS[1]]
     assert piece_of(ROWS, "orders/*/1") == [ROWS[1], ROWS[2]]
     assert [piece_of(ROWS, wrong) for wrong in ("", "x", "orders/east/x", "orders/east/" + "9" * 40)] == [[]] * 4
+
+
+def test_the_first_number_of_narrow_columns_is_not_cut_off() -> None:
+    columns, cell = place([row("orders", "east", number) for number in range(400, 800)], 10)
+
+    assert [middle_of(column, cell) for column in columns[:4]] == [9, 9, 10, 14]

@@ -9,6 +9,7 @@ from django.test import RequestFactory
 from dashboard.config.home import ROOT
 from dashboard.groups.pictured import Load
 from dashboard.groups.templatetags.groups import (
+    beyond,
     cause,
     causes_legend,
     dumbbells,
@@ -123,3 +124,12 @@ def test_the_end_of_an_id_beside_its_load_says_how_many_letters_are_never_cut() 
 
 def test_lanes_on_a_phone_have_room_for_their_words_above_the_bars() -> None:
     assert lanes_room([{}, {}]).count('height="142"') == 1
+
+
+def test_what_is_left_out_of_a_proof_is_counted_too() -> None:
+    rows = [f"c{number} answered" for number in range(50)]
+
+    assert beyond(rows, 4) == 46
+    assert beyond([*rows, "and 70 more alike"], 4) == 116
+    page = " ".join(render_to_string("groups/_proof.html", {"proof": [*rows, "and 70 more alike"]}).split())
+    assert "<summary>and 116 more</summary>" in page
