@@ -113,9 +113,18 @@ class Sayings:
             return None
         if (whole := self._by_one(sentence, self._rows, depth)) is not None:
             return whole
-        turned = [self.turn(part, depth - 1) for part in parts]
+        turned = [self._part(part, depth - 1) for part in parts]
         is_each = all(one != other for one, other in zip(parts, turned, strict=True))
         return "\uff1b".join(turned) if is_each else None
+
+    def _part(self, part: str, depth: int) -> str:
+        """Turn a part of a row; one that is a sentence elsewhere has a small letter here."""
+        turned = self.turn(part, depth)
+        if turned != part:
+            return turned
+        whole = part[:1].upper() + part[1:]
+        turned = self.turn(whole, depth)
+        return part if turned == whole else turned
 
     def _in_parts(self, sentence: str, depth: int) -> str:
         """Turn a saying that is added to something, or some in a row."""

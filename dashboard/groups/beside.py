@@ -26,7 +26,8 @@ def known_beside(row: Round, findings: Iterable[Found], before: str) -> str:
     """
     found = sorted((each for each in findings if each.kind in TELLING), key=lambda each: TELLING.index(each.kind))
     told = [each.sentence for each in found] or [before.partition(BESIDES)[2].removeprefix(UNTOLD)]
-    return next(filter(None, [*told, *_found_before(row), *_connections(row), *_untold(row)]), "")
+    said = next(filter(None, [*told, *_found_before(row), *_connections(row), *_untold(row)]), "")
+    return said[:1].lower() + said[1:]  # it goes on after a semicolon; none of these begins with a name
 
 
 def _found_before(row: Round) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from django import template
@@ -16,6 +17,7 @@ from dashboard.common.shown import is_cut
 from dashboard.common.shown import shown as write
 
 register = template.Library()
+OF_SYSTEM = re.compile(r"(?P<what>.*) \(\[Errno (?P<number>\d+)\].*", re.DOTALL)  # what a socket says, in English
 
 
 @register.filter
@@ -160,3 +162,14 @@ def between(low: int | None, high: int | None, note: str = "") -> SafeString:
 def estimate(low: int, high: int | None, note: str = "") -> SafeString:
     """Write a duration that earlier ones let expect."""
     return figure(spans.estimate(low, high), "estimate", note)
+
+
+@register.filter
+def as_sentence(why: str) -> str:
+    """Say in a sentence of its own why a server does not answer; of what the system says of it the known part."""
+    found = OF_SYSTEM.fullmatch(why)
+    words = in_words(why if found is None else found["what"])
+    known = {"111": _("connection refused"), "113": _("no route to the host"), "101": _("network unreachable")}
+    if found is not None and found["number"] in known:
+        words = _("%(what)s (%(why)s)") % {"what": words, "why": known[found["number"]]}
+    return _("%(sentence)s.") % {"sentence": words[:1].upper() + words[1:].rstrip(".。")}

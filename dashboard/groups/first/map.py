@@ -100,6 +100,11 @@ class FirstMap:
     room: int
     drawn: Drawn | None
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no queue that a member could own: nothing is divided."""
+        return not self.queues and self.drawn is not None and not self.drawn.heads
+
 
 def first_map(state: GroupState, around: Around, lag: Lags, *, zoom: str = "", is_past: bool = False) -> FirstMap:
     """Draw the map of a group.
@@ -224,7 +229,7 @@ def _drawn(
         state.head.model == "BROADCASTING",
         state.head.is_target_known,
     )
-    heading, mean, rows = _loads(rows, has_silent=bool(silent))
+    heading, mean, rows = _loads(rows, has_mean=bool(columns) and not silent)
     return Drawn(
         rows,
         row,
@@ -240,13 +245,13 @@ def _drawn(
     )
 
 
-def _loads(rows: Sequence[Row], *, has_silent: bool) -> tuple[str, float, list[Row]]:
+def _loads(rows: Sequence[Row], *, has_mean: bool) -> tuple[str, float, list[Row]]:
     """Give what stands above the loads, where their mean stands in px, and rows with how long their bars are."""
     known = [row.held for row in rows if row.held is not None]
     here = max(1, sum(row.state != "left" for row in rows))
-    mean = sum(known) / here if known and not has_silent else 0
+    mean = sum(known) / here if known and has_mean else 0
     scale = LOAD / max(1, mean, *known)
-    heading = _("held") if has_silent else _("held (mean %(mean)s)") % {"mean": f"{mean:.1f}" if known else "–"}
+    heading = _("held (mean %(mean)s)") % {"mean": f"{mean:.1f}" if known else "–"} if has_mean else _("held")
     return heading, mean * scale, [replace(row, load=(row.held or 0) * scale) for row in rows]
 
 

@@ -12,7 +12,7 @@ import { drawTimeBar } from "./time-bar.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
 import { gather, getJson, inTurn, openSocket, refreshParts } from "./live.js";
 import { goTo } from "../lib/instant.js";
-import { isFit, newMap, noteZoom, sizeOf, zoomOf } from "./picture.js";
+import { isFit, newMap, noteEmpty, noteZoom, sizeOf, zoomOf } from "./picture.js";
 import { judge, movesBetween } from "../lib/owners.js";
 import { lagsOf } from "../lib/lag.js";
 import { lateWords } from "../lib/late.js";
@@ -58,6 +58,7 @@ export function mountGroup(page) {
     if (!state) return;
     if (!isFit(map, state)) map = newMap(page, state, { onPoint: point, onSay: say, onZoom: zoomTo, hasLags: true, hasRates: state.head.model !== "BROADCASTING" });
     map.update(state, extra());
+    noteEmpty(page, state, map);
     age();
   }
 

@@ -207,7 +207,7 @@ export class CellMap {
     const isWhole = !this.picture.silent.size && !this.picture.partial?.size;
     const mean = known.length && isWhole ? known.reduce((a, b) => a + b, 0) / Math.max(1, rows.filter((row) => row.state !== "left" && !row.isAbsent).length) : 0;
     const most = Math.max(1, ...known);
-    const heading = !isWhole ? gettext("held") : fill(this.grammar.loadWords?.(this.picture) ?? gettext("held (mean %(mean)s)"), { mean: known.length ? mean.toFixed(1) : "–" });
+    const heading = !isWhole || !this.columns.length ? gettext("held") : fill(this.grammar.loadWords?.(this.picture) ?? gettext("held (mean %(mean)s)"), { mean: known.length ? mean.toFixed(1) : "–" });
     if (this.loadHead.textContent !== heading) this.loadHead.textContent = heading;
     this.rates = this.hasRates ? this.extra.rates.ofMembers(this.picture) : null;
     const tails = tailsOf(rows.map((row) => row.name));

@@ -10,7 +10,7 @@ import { gettext } from "../lib/words.js";
 import { judge } from "../lib/owners.js";
 import { make } from "../lib/svg.js";
 import { keyOf } from "../lib/columns.js";
-import { newMap, noteZoom, zoomOf } from "./picture.js";
+import { newMap, noteEmpty, noteZoom, zoomOf } from "./picture.js";
 import { lagsOf } from "../lib/lag.js";
 import { queryQueue, setQuerySoon } from "../lib/query.js";
 import { goTo } from "../lib/instant.js";
@@ -45,6 +45,7 @@ export function mountPast(page) {
 
   function draw() {
     map.update(state, extra);
+    noteEmpty(page, state, map);
     drawTimeBar(page.querySelector("#time-bar"), time, { until: time.until, base, isShared: isShared(state.head), at, onPick: goTo });
     drawOwners(page.querySelector("#owners"), owners, { until: time.until, at });
     drawLanes(page.querySelector('[data-is="lanes"]'), lanes);

@@ -35,6 +35,13 @@ export function newMap(page, state, { onPoint, onSay, onZoom, hasLags, hasRates 
   return map;
 }
 
+/** Where no queue has an owner the map is empty: that is told, and marks that cannot be there are not. */
+export function noteEmpty(page, state, map) {
+  const isEmpty = !sizeOf(state) && !state.strays.length;
+  page.querySelector("[data-of-nothing]").hidden = !isEmpty;
+  page.querySelector("[data-of-cells]").hidden = isEmpty || map instanceof TileMap;
+}
+
 /** Note in the address which piece is shown in cells; gives what to say of it. */
 export function noteZoom(key) {
   setQuery({ zoom: key, queue: null });

@@ -138,3 +138,12 @@ def test_how_long_a_member_was_silent_before_it_left_is_chinese_as_a_whole() -> 
         words = in_words("it had answered nothing for 130 s, and was listed all the time")
 
     assert not re.search("[a-z]{2,}", words), words
+
+
+def test_a_sentence_that_goes_on_after_a_semicolon_is_turned_without_its_capital() -> None:
+    found = "4 queues were taken or dropped; brokers list different members: west does not have C. Who asks there"
+    with translation.override("zh-hans"):
+        said = in_words(f"{found} divides the queues by fewer.")
+
+    assert "的成员列表不一致" in said
+    assert "brokers" not in said

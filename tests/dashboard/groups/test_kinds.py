@@ -226,6 +226,11 @@ def test_a_group_that_pops_is_not_said_to_divide_by_anything(client: Client) -> 
     for page in pages(client, group, 10):
         assert "POP: 1 member takes messages from queues that nobody owns" in page
         assert "no queues to divide" in page
+    page = client.get(f"/groups/{group.pk}/").content.decode()
+    assert '<p class="dim" data-of-nothing>' in page
+    assert "Queues are not divided among members that take messages by POP" in page
+    assert "<div data-of-cells hidden>" in page
+    assert "(mean" not in page
 
 
 @pytest.mark.usefixtures("cluster")

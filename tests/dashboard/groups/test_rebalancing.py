@@ -203,7 +203,7 @@ def test_where_brokers_list_different_members_that_is_said_of_what_changed_by_no
     turn(7_100)
 
     row = Round.objects.get()
-    differ = "Brokers list different members: west does not have C. Who asks there divides the queues by fewer."
+    differ = "brokers list different members: west does not have C. Who asks there divides the queues by fewer."
     assert (row.cause, row.causes.get().evidence) == (
         "held changed",
         f"2 queues were taken or dropped; {differ}",

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from django.template import Context, Template
+from django.utils import translation
 
 from dashboard.common.fields import printable
+from dashboard.common.templatetags import evenkeel
 
 
 def render(text: str, **values: object) -> str:
@@ -76,3 +78,15 @@ def test_names_are_written_out_and_cut_ones_open_to_the_whole() -> None:
     assert f'title="{"a" * 100}⟨U+202E⟩"' in render("{% ident n 20 %}", n=long)
     assert render("{% whole_ident n 20 %}", n="abc") == '<bdi class="id">abc</bdi>'
     assert f"{'a' * 100}⟨U+202E⟩</bdi></details>" in render("{% whole_ident n 20 %}", n=long)
+
+
+def test_why_a_server_does_not_answer_is_a_sentence_without_what_the_system_spells() -> None:
+    raw = "the connection could not be made ([Errno 111] Connect call failed ('192.0.2.1', 9876))"
+
+    assert evenkeel.as_sentence(raw) == "The connection could not be made (connection refused)."
+    assert evenkeel.as_sentence("no answer in time") == "No answer in time."
+    with translation.override("zh-hans"):
+        said = evenkeel.as_sentence(raw)
+    assert said.startswith("无法建立连接")
+    assert "连接被拒绝" in said
+    assert "Errno" not in said
