@@ -21,6 +21,7 @@ UNCOUNTED = "not everybody had told what they hold, or it is not told yet"
 NOT_SEEN = "nobody saw it, and no member reported it"
 NOT_DROPPED = "it handed nothing over: it had the queue beside the other one"
 NO_OFFSETS = "not both members report offsets: stock clients report none"
+KEPT_STILL = "its old owner has not let it go: it tells how far it got when it does"
 NOT_THEN = "it is not told of past instants"
 
 

@@ -13,6 +13,7 @@ from dashboard.api.errors import Problem
 from dashboard.api.lists import Form, page_of, page_read
 from dashboard.api.past import Instantly, Then, instant_asked, shown_then
 from dashboard.api.round_shapes import (
+    KEPT_STILL,
     NO_OFFSETS,
     NOT_THEN,
     HandoffOut,
@@ -40,7 +41,7 @@ from dashboard.groups.lasting import lasting_handoffs
 from dashboard.groups.models import Handoff, Round, RoundCause
 from dashboard.groups.paragraph import sentence_of
 from dashboard.groups.pictured import loads_of
-from dashboard.groups.twice import Totals, add_up, twice_in
+from dashboard.groups.twice import Totals, awaited_in, totals_in, twice_in
 from dashboard.groups.views import find_group
 
 NONE_HANDED = "no queue went from one member to another"
@@ -80,8 +81,8 @@ def one_round(request: HttpRequest, pk: int, number: int, asked: Query[Instantly
     row, now = _find(request, pk, number), now_ms()
     if not asked.at:
         told = account_of(row=row, now=now)
-        twice = add_up(lanes=told.lanes, known=twice_in(row=row, lanes=told.lanes).values())
-        worst = figures_of(row=row, account=told, twice=twice.count)
+        twice = totals_in(row=row, lanes=told.lanes, known=twice_in(row=row, lanes=told.lanes))
+        worst = figures_of(row=row, account=told, twice=twice)
         return _round(row, worst, read.causes_of(row), told.rest, now, twice)
     row, at = _then(row, asked.at, now), instant_asked(asked.at, now)
     told = account_at(row=row, at=at, now=now)
@@ -115,7 +116,7 @@ def _round(
     if row.members_before is None:
         out.unknown["members_before"] = NOTHING_BEFORE
     if twice is None or twice.count is None:
-        out.unknown["twice"] = NOT_THEN if twice is None else NO_OFFSETS if twice.unknown else NONE_HANDED
+        out.unknown["twice"] = NOT_THEN if twice is None else _why_not_twice(twice)
     if twice is None:
         out.unknown |= dict.fromkeys(("twice_unknown", "unowned_unmoved_queues"), NOT_THEN)
     if row.closed_at is not None and row.told_at is None:
@@ -159,6 +160,12 @@ def _round(
     )
 
 
+def _why_not_twice(twice: Totals) -> str:
+    if twice.unreported:
+        return NO_OFFSETS
+    return KEPT_STILL if twice.awaited else NONE_HANDED
+
+
 @reads("/groups/{int:pk}/rounds/{int:number}/moves", name="api moves", answer=Page[MoveOut], is_table=True)
 def moves(request: HttpRequest, pk: int, number: int, asked: Query[Then]) -> Page[MoveOut] | HttpResponse:
     """List the handoffs of a round, worst first; of one that is under way as far as it is known.
@@ -169,9 +176,10 @@ def moves(request: HttpRequest, pk: int, number: int, asked: Query[Then]) -> Pag
     at = instant_asked(asked.at, now)
     lanes = past_story.lanes_at(row=row, at=at, now=now) if asked.at else lanes_of(row, now=now)
     known = {} if asked.at else twice_in(row=row, lanes=lanes)
+    awaited = () if asked.at else awaited_in(row=row, lanes=lanes, known=known)
     why = NOT_THEN if asked.at else NO_OFFSETS
     form = Form(MoveOut, f"round-{number}-{row.group.name}")
-    return page_of(lanes, lambda lane: move_out(lane, known, why), asked, now, form)
+    return page_of(lanes, lambda lane: move_out(lane, known, KEPT_STILL if lane in awaited else why), asked, now, form)
 
 
 @reads("/groups/{int:pk}/handoffs", name="api handoffs", answer=Page[HandoffOut], is_table=True)

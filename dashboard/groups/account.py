@@ -13,6 +13,7 @@ from dashboard.groups.lanes import lanes_of
 from dashboard.groups.left_open import left_open
 from dashboard.groups.models import Round
 from dashboard.groups.shares import Share
+from dashboard.groups.twice import Totals
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +50,15 @@ def _account(row: Round, lanes: list[Lane], shares: Mapping[int, Share], now: in
     return Account(lanes, own, beyond.beyond(shares=own.shares, lanes=lanes))
 
 
-def figures_of(*, row: Round, account: Account, twice: int | None) -> dict[str, object]:
-    """Give the worst of a round and what its paragraph says besides; ``twice``: messages that came twice, at least."""
+def figures_of(*, row: Round, account: Account, twice: Totals | None) -> dict[str, object]:
+    """Give the worst of a round and what its paragraph says besides; ``twice``: what came so, if known."""
     return {
         **story.worst(account.lanes, account.own.shares, is_untold=row.is_left_untold),
         **account.own.figures,
         "has_outlasted": beyond.has_outlasted(row, account.lanes),
-        "twice": twice,
+        "twice": None if twice is None else twice.count,
+        "twice_awaited": 0 if twice is None else len(twice.awaited),
+        "twice_keepers": "" if twice is None else twice.keepers,
         **beyond.count_unmoved(account.rest),
         "left_open": left_open(row),
     }

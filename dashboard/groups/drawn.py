@@ -11,7 +11,7 @@ from dashboard.groups.leanest import division_of
 from dashboard.groups.models import Group, Round
 from dashboard.groups.past_lag import lag_at
 from dashboard.groups.story import MOST_LANES
-from dashboard.groups.twice import Twice, add_up, twice_in
+from dashboard.groups.twice import Twice, totals_in, twice_in
 
 T = TypeVar("T", Lane, Beyond)
 
@@ -21,7 +21,7 @@ def known_of(*, row: Round | None, lanes: Sequence[Lane]) -> dict[str, object]:
     if row is None:
         return {}
     division = division_of(row) if row.closed_at is not None else None
-    return {"division": division, "twice": add_up(lanes=lanes, known=known_twice(row, lanes).values())}
+    return {"division": division, "twice": totals_in(row=row, lanes=lanes, known=known_twice(row, lanes))}
 
 
 def known_twice(row: Round | None, lanes: Sequence[Lane]) -> dict[Lane, Twice]:

@@ -61,18 +61,35 @@ def sentence_of(row: Round, found: Mapping[str, object], *, now: int) -> str:
         parts.append(_("That lasts beyond the end of the round."))
     elif found.get("has_outlasted"):
         parts.append(_("Queues that it let go had no owner beyond its end, until somebody took them."))
-    if twice := found.get("twice"):
-        parts.append(
-            ngettext(
-                "At least %(n)s message was consumed twice.",
-                "At least %(n)s messages were consumed twice.",
-                int(str(twice)),
-            )
-            % {"n": twice}
-        )
+    parts += _consumed_twice(found)
     if row.unknown_members:
         parts.append(_("Unknown: what %(who)s holds.") % {"who": ", ".join(row.unknown_members[:5])})
     return together(parts)
+
+
+def _consumed_twice(found: Mapping[str, object]) -> Iterator[str]:
+    """Say how many messages came twice at least, and that it may grow where an old owner has yet to let go."""
+    if twice := _whole(found.get("twice")):
+        yield (
+            ngettext(
+                "At least %(n)s message was consumed twice.", "At least %(n)s messages were consumed twice.", twice
+            )
+            % {"n": twice}
+        )
+    if awaited := _whole(found.get("twice_awaited")):
+        yield (
+            ngettext(
+                "It may be more: of %(n)s queue that is not known until %(who)s lets go.",
+                "It may be more: of %(n)s queues that is not known until %(who)s lets go.",
+                awaited,
+            )
+            if twice
+            else ngettext(
+                "Whether messages of %(n)s queue were consumed twice is not known until %(who)s lets go.",
+                "Whether messages of %(n)s queues were consumed twice is not known until %(who)s lets go.",
+                awaited,
+            )
+        ) % {"n": awaited, "who": found["twice_keepers"]}
 
 
 def _causes_told(row: Round) -> tuple[list[str], int]:

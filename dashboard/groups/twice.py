@@ -7,7 +7,7 @@ Stock clients report no offsets, and no broker keeps them: of their handoffs it 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import F, Q
@@ -17,9 +17,11 @@ from dashboard.common import bulk
 from dashboard.groups.lane import Lane
 from dashboard.groups.models import Group, Handoff, Holding, Round
 from dashboard.groups.owned import MOST_SPANS
+from dashboard.groups.whose import words_of
 
 Place = tuple[str, str, int]  # topic, broker, queue id
 MOST_SHOWN = 50
+REPORTED = Q(start_offset__isnull=False) | Q(committed_offset__isnull=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +60,29 @@ class Twice:
 class Totals:
     """What is known of all handoffs of a round: those with such messages, the most first, and of how many nothing is.
 
-    ``known`` counts the handoffs of which it is known, also that none of the committed messages came twice.
+    ``known`` counts the handoffs of which it is known, also that none of the committed messages came twice. ``awaited``
+    are those of the unknown ones whose old owner reports, and has not let go: it tells how far it got when it does.
     """
 
     rows: tuple[Twice, ...]
     known: int
     unknown: int
+    awaited: tuple[Lane, ...] = ()
 
     @property
     def count(self) -> int | None:
         """How many messages were consumed twice, at least; None: unknown of each handoff."""
         return sum(each.count for each in self.rows) if self.known else None
+
+    @property
+    def unreported(self) -> int:
+        """Of how many handoffs it is unknown for good, since not both members report."""
+        return self.unknown - len(self.awaited)
+
+    @property
+    def keepers(self) -> str:
+        """Name who has yet to let go."""
+        return words_of(sorted({lane.from_client for lane in self.awaited}))
 
     @property
     def shown(self) -> tuple[Twice, ...]:
@@ -95,11 +109,27 @@ def twice_in(*, row: Round, lanes: Sequence[Lane]) -> dict[Lane, Twice]:
     return {each.lane: each for each in found if each is not None}
 
 
-def add_up(*, lanes: Sequence[Lane], known: Collection[Twice]) -> Totals:
+def totals_in(*, row: Round, lanes: Sequence[Lane], known: Mapping[Lane, Twice]) -> Totals:
+    """Add up what is ``known`` of a round's handoffs, and say of which it will be known when they end."""
+    return add_up(lanes=lanes, known=known.values(), awaited=awaited_in(row=row, lanes=lanes, known=known))
+
+
+def awaited_in(*, row: Round, lanes: Sequence[Lane], known: Mapping[Lane, Twice]) -> list[Lane]:
+    """Give the handoffs of which nothing is known until the old owner lets go, since both members report."""
+    shared = [lane for lane in lanes if lane.is_shared and lane.from_client and lane.to_client and lane not in known]
+    if not shared:
+        return []
+    clients = {client for lane in shared for client in (lane.from_client, lane.to_client)}
+    spans = Holding.objects.filter(REPORTED, group=row.group_id, member__client_id__in=clients)
+    reporters = set(spans.values_list("member__client_id", flat=True).distinct())
+    return [lane for lane in shared if {lane.from_client, lane.to_client} <= reporters]
+
+
+def add_up(*, lanes: Sequence[Lane], known: Collection[Twice], awaited: Sequence[Lane] = ()) -> Totals:
     """Add up what is known of a round's handoffs from one member to another."""
     moved = sum(bool(lane.from_client and lane.to_client) for lane in lanes)
     rows = sorted((each for each in known if each.count), key=lambda each: each.count, reverse=True)
-    return Totals(tuple(rows), len(known), moved - len(known))
+    return Totals(tuple(rows), len(known), moved - len(known), tuple(awaited))
 
 
 def count_told(row: Round) -> None:
@@ -175,8 +205,7 @@ def _spans(row: Round, lanes: Sequence[Lane]) -> dict[Place, list[_Span]]:
     """Read what members reported of these queues; the latest first."""
     since = min(min(lane.taken_at or 0, lane.dropped_at or lane.taken_at or 0) for lane in lanes)
     last = max(lane.taken_at or 0 for lane in lanes)
-    told = Q(start_offset__isnull=False) | Q(committed_offset__isnull=False)
-    rows = Holding.objects.filter(told, Q(until=None) | Q(until__gte=since), group=row.group_id, at__lte=last)
+    rows = Holding.objects.filter(REPORTED, Q(until=None) | Q(until__gte=since), group=row.group_id, at__lte=last)
     columns = ("pk", "queue__topic__name", "queue__broker", "queue__queue_id", "member__client_id", "at")
     found: dict[Place, list[_Span]] = {}
     values = rows.order_by("-at").values_list(*columns, "start_offset", "committed_offset")

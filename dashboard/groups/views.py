@@ -31,7 +31,7 @@ from dashboard.groups.paragraph import sentence_of
 from dashboard.groups.pictured import loads_of, pictures_of
 from dashboard.groups.proofs import seen_at_of
 from dashboard.groups.table import in_words
-from dashboard.groups.twice import add_up, twice_in
+from dashboard.groups.twice import totals_in, twice_in
 from dashboard.groups.young import unexplained
 from dashboard.people.gate import needs
 from dashboard.people.roles import Access, Role
@@ -282,8 +282,8 @@ def round_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     told = account_of(row=row, now=now)
     lanes, rest = told.lanes, told.rest
     known = twice_in(row=row, lanes=lanes)
-    twice = add_up(lanes=lanes, known=known.values())
-    worst = figures_of(row=row, account=told, twice=twice.count)
+    twice = totals_in(row=row, lanes=lanes, known=known)
+    worst = figures_of(row=row, account=told, twice=twice)
     queue = request.GET.get("queue", "")[:400]
     page = story.page_of(with_queue(lanes, queue), _number(request.GET.get("handoffs", "")))
     drawn = with_queue(rest, queue) if page["lane_page"] == 1 else ()

@@ -140,6 +140,25 @@ def instant(at: int | None, low: int | None, high: int | None) -> SafeString:
 
 
 @register.simple_tag
+def seen_by(at: int | None, low: int | None, high: int | None) -> SafeString:
+    """Write an instant in one figure, for a table: bare where it is exact, else by when it was so at the latest.
+
+    Since when it may have been so is its title. ``high`` None: who had a queue was lost then, and may have it still.
+    """
+    if at is None or low == at == high:
+        return moment(at)
+    if high is None and (low is None or low == at):
+        return format_html("{}\u202f{}", "~" if low is None else "≥", moment(at))
+    if low is None:
+        return format_html("≤\u202f{}", moment(high))
+    words = (
+        _("since %(low)s UTC at the earliest") if high else _("since %(low)s UTC at the earliest; or it lasts still")
+    )
+    title = words % {"low": spans.clock(low)}
+    return format_html('<span title="{}">≤\u202f{}</span>', title, moment(at if high is None else high))
+
+
+@register.simple_tag
 def figure(value: object, mark: str = "exact", note: str = "") -> SafeString:
     """Write a figure with its mark: exact, bound, estimate, unknown or none (does not apply). ``None`` is unknown."""
     if isinstance(value, str):

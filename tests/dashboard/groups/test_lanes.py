@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import pytest
+from django.test import Client
 
 from dashboard.api.round_shapes import move_out
 from dashboard.clusters.models import Cluster
 from dashboard.groups.ending import tell_ended
 from dashboard.groups.lanes import lanes_of
 from dashboard.groups.models import Group, Handoff, Round
+from dashboard.people.roles import Role
 from rebalance_engine.events import Departure
 from tests.dashboard.groups.test_story import join, settle, turn, worst_at
+from tests.dashboard.persons import person
 from tests.dashboard.story import T0, held, joined, left, route, seen, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
@@ -205,3 +208,18 @@ def test_of_two_who_took_a_queue_at_one_look_neither_is_told_to_have_let_it_go_t
     beside = next(move_out(lane, {}) for lane in lanes if lane.from_client != "B")
     assert beside.dropped_at is None
     assert beside.unknown["dropped_at"] == "it handed nothing over: it had the queue beside the other one"
+
+
+def test_in_the_table_what_was_let_go_between_two_looks_has_no_bare_instant(client: Client) -> None:
+    settle()
+    join()
+    told(held("A", 134_000, [0, 1]), held("B", 134_000, [2]), held("C", 134_500, [3]))
+    turn(134_600)
+    row = Round.objects.get()
+    client.force_login(person(Role.VIEWER))
+
+    page = client.get(f"/groups/{row.group_id}/rounds/{row.number}/").content.decode()
+    table = page[page.index("Handoffs as a table") :]
+
+    assert table.count("UTC at the earliest") == 2
+    assert table.count("≤\u202f<time") >= 2

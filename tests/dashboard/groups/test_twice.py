@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from django.test import Client
 
+from dashboard.api.round_shapes import KEPT_STILL
 from dashboard.groups.ending import tell_again
 from dashboard.groups.lane import Lane
 from dashboard.groups.lanes import lanes_of
 from dashboard.groups.models import Group, Holding, Round
+from dashboard.groups.paragraph import _consumed_twice
 from dashboard.groups.rebalancing import rebalance_once
 from dashboard.groups.twice import MOST_SHOWN, Totals, Twice, _beyond, add_up, count_told, twice_in
 from dashboard.people.roles import Role
@@ -44,14 +48,14 @@ def taken(client: str, at: int, start: int | None, number: int = 3) -> QueueTake
     )
 
 
-def join(*words: Fact) -> Round:
+def join(*words: Fact, kept: Sequence[int] = (2,)) -> Round:
     told(route(4), *seen("A"), *seen("B"), held("A", 10, [0, 1]), held("B", 10, [2, 3]))
     group = Group.objects.get(name="g")
     rebalance_once(group=group.pk, now=T0 + 20)
     told(joined("C", 5_000, low=4_000), *seen("C", 5_000)[1:])
     rebalance_once(group=group.pk, now=T0 + 5_050)
     told(*words)
-    told(held("A", 6_000, [0, 1]), held("B", 6_000, [2]), held("C", 6_500, [3]))
+    told(held("A", 6_000, [0, 1]), held("B", 6_000, kept), held("C", 6_500, [3]))
     rebalance_once(group=group.pk, now=T0 + 6_600)
     return Round.objects.get()
 
@@ -127,6 +131,39 @@ def test_the_page_of_the_round_and_the_api_tell_each(client: Client) -> None:
     assert "At least 10 messages were consumed twice." in said["sentence"]
     assert (said["twice"], said["twice_unknown"]) == (10, 0)
     assert (move["twice"], move["twice_first"]) == (10, 120)
+
+
+def test_what_the_old_owner_has_still_is_known_when_it_lets_go_and_page_api_and_paragraph_say_so(
+    client: Client,
+) -> None:
+    row = join(taken("C", 5_100, 120), kept=(2, 3))
+    assert [lane.is_shared for lane in lanes_of(row, now=T0 + 10_000)] == [True]
+    client.force_login(person(Role.VIEWER))
+
+    def said() -> tuple[str, dict[str, str], dict[str, str]]:
+        page = client.get(f"/groups/{row.group_id}/rounds/1/").content.decode()
+        one = client.get(f"/api/v1/groups/{row.group_id}/rounds/1").json()
+        [move] = client.get(f"/api/v1/groups/{row.group_id}/rounds/1/moves").json()["rows"]
+        return page, one["unknown"], move["unknown"]
+
+    page, unknown, of_move = said()
+    assert "stock clients report none" in unknown["twice"] and "until B lets go" not in page  # B never reported
+
+    Holding.objects.filter(member__client_id="B", queue__queue_id=2).update(start_offset=7)
+    page, unknown, of_move = said()
+    assert "Not known yet in 1 handoff" in page and "not both members report" not in page
+    assert "Whether messages of 1 queue were consumed twice is not known until B lets go." in page
+    assert unknown["twice"] == of_move["twice"] == KEPT_STILL
+
+
+def test_that_more_may_have_come_twice_stands_behind_what_did() -> None:
+    known = {"twice": 158, "twice_awaited": 2, "twice_keepers": "A"}
+
+    assert list(_consumed_twice(known)) == [
+        "At least 158 messages were consumed twice.",
+        "It may be more: of 2 queues that is not known until A lets go.",
+    ]
+    assert list(_consumed_twice({"twice": 158})) == ["At least 158 messages were consumed twice."]
 
 
 def test_where_nobody_tells_page_and_api_say_unknown_and_no_number(client: Client) -> None:

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import re
+
+import pytest
 from django.template import Context, Template
 from django.utils import translation
 
@@ -57,6 +60,29 @@ def test_instants_say_how_exactly_they_are_known() -> None:
     assert render("{% instant at none none %}", at=at, none=None).startswith("~")
     assert "22:13:19.007</time> – <time" in render("{% instant at low at %}", at=at, low=at - 1_000)
     assert 'data-mark="unknown"' in render("{% instant none none none %}", none=None)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (0, 0, "22:13:20.007"),
+        (-129_000, 0, "≤\u202f22:13:20.007"),
+        (-129_000, 500, "≤\u202f22:13:20.507"),
+        (-129_000, None, "≤\u202f22:13:20.007"),
+        (None, 0, "≤\u202f22:13:20.007"),
+        (0, None, "≥\u202f22:13:20.007"),
+        (None, None, "~\u202f22:13:20.007"),
+    ],
+)
+def test_in_a_table_an_instant_is_bare_only_where_it_is_exact(low: int | None, high: int | None, words: str) -> None:
+    at = 1_700_000_000_007
+    bounds = {name: None if each is None else at + each for name, each in (("low", low), ("high", high))}
+
+    told = render("{% seen_by at low high %}", at=at, **bounds)
+
+    assert re.sub("<[^>]*>", "", told) == words
+    assert ("22:11:11.007 UTC at the earliest" in told) is (low == -129_000)
+    assert "–" in render("{% seen_by none none none %}", none=None)
 
 
 def test_stylesheets_are_found() -> None:
