@@ -72,7 +72,7 @@ def beyond(*, shares: Mapping[int, Share], lanes: Sequence[Lane]) -> list[Beyond
         shares: as ``owned.shares_in`` gives them, by the rows of the queues.
         lanes: the round's handoffs.
     """
-    counted = {pk: share for pk, share in shares.items() if _is_counted(share)}
+    counted = {pk: _clipped(share) for pk, share in shares.items() if _is_counted(share)}
     told = {lane.place for lane in lanes}
     gone = {lane.place for lane in lanes if lane.is_gap or lane.is_perhaps_gap or lane.is_unknown}
     twice: dict[Place, list[tuple[int, int]]] = {}
@@ -85,6 +85,20 @@ def beyond(*, shares: Mapping[int, Share], lanes: Sequence[Lane]) -> list[Beyond
         if _is_counted(share):
             rows.append(replace(_row(place, share), is_handed=place in told))
     return sorted(rows, key=lambda row: (-max(row.unowned[0], row.overlap[0]), row.topic, row.broker, row.queue_id))
+
+
+def _clipped(share: Share) -> Share:
+    """Leave out of when it may have been so what its upper bound leaves out: before the round, and beyond its time."""
+    times, (since, until) = share.times, share.within
+    if not (share.is_gap and share.is_older):
+        times = replace(times, perhaps_nobody=_cut(times.perhaps_nobody, since, until))
+    if share.overlap_within[1] is not None:
+        times = replace(times, perhaps_two=_cut(times.perhaps_two, since, until))
+    return replace(share, times=times)
+
+
+def _cut(times: Intervals, since: int, until: int) -> tuple[tuple[int, int], ...]:
+    return tuple((max(low, since), min(high, until)) for low, high in times if low < until and high > since)
 
 
 def _had_by_two(lane: Lane) -> tuple[int, int]:

@@ -88,7 +88,8 @@ class Share:
     ``is_two_older``: it had two as seen before the round already.
     ``is_unheld``: nobody is known to have had it by then, ever. ``is_lost``: who had it last was lost, and may have it.
     ``is_since_ever``: nobody knows since when it may have had two, as where the first look saw both. Of a handoff
-    between two looks it may be possible that there was nobody, and that there were two, and neither known.
+    between two looks it may be possible that there was nobody, and that there were two, and neither known. ``within``:
+    the time of which it is told.
     """
 
     unowned: Lasted
@@ -104,6 +105,7 @@ class Share:
     is_unheld: bool = False
     is_lost: bool = False
     times: Times = NO_TIMES
+    within: tuple[int, int] = (EVER, FOREVER)
 
     @property
     def overlap_within(self) -> tuple[int, int | None]:
@@ -211,6 +213,7 @@ def shares_of(  # noqa: PLR0913 (what may be known of queues is much, and each h
                 is_unheld=first_at.get(queue, high) >= high,
                 is_lost=queue in lost,
                 times=Times(*nobody.when(queue, own, high), *two.when(queue, own, high)),
+                within=(own, high),
             )
             if share.unowned.high or share.overlap.high:
                 found[number][queue] = share

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from django.test import Client
 
+from dashboard.clusters.models import Queue
 from dashboard.groups.beyond import (
     BESIDE,
     CUT,
@@ -114,6 +115,23 @@ def test_each_has_its_reason_in_words(share: Share, why: tuple[str, ...]) -> Non
         "unowned_unmoved": is_older,
         "unowned_untold": not is_older and bool(row.unowned[0]),
     }
+
+
+def test_what_is_only_possible_lies_in_the_time_of_which_it_has_its_figure() -> None:
+    told(route(4))
+    [pk, *_others] = Queue.objects.order_by("queue_id").values_list("pk", flat=True)
+    times = Times(perhaps_nobody=((T0 - 8_000, T0 + 149),), perhaps_two=((T0 - 8_000, T0 + 90), (T0 + 400, T0 + 900)))
+    share = Share(Lasted(0, 149, 149), Lasted(0, 0, 190), times=times, within=(T0, T0 + 500))
+
+    def times_of(share: Share) -> Times:
+        [row] = beyond(shares={pk: share}, lanes=[])
+        return row.times
+
+    drawn = times_of(share)
+    assert drawn.perhaps_nobody == ((T0, T0 + 149),)
+    assert drawn.perhaps_two == ((T0, T0 + 90), (T0 + 400, T0 + 500))
+    older = replace(share, unowned=Lasted(100, 149, 149), is_older=True, is_since_ever=True)
+    assert times_of(older) == times  # they have no upper bound: that it began before is said
 
 
 def test_a_page_shows_the_first_and_counts_all() -> None:
