@@ -282,9 +282,15 @@ def alone_in(folder: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise Busy(f"another run is at work in {folder}; one at a time") from None
-        yield
+        try:
+            yield
+        finally:  # while the lock is held: what another run has staged is not ours to remove
+            _tidy(folder, is_new=is_new)
     finally:
         os.close(lock)
-        shutil.rmtree(folder / ".staged", ignore_errors=True)
-        if is_new and [path.name for path in folder.iterdir()] == [".lock"]:
-            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _tidy(folder: Path, *, is_new: bool) -> None:
+    shutil.rmtree(folder / ".staged", ignore_errors=True)
+    if is_new and [path.name for path in folder.iterdir()] == [".lock"]:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -202,3 +202,16 @@ def test_one_run_at_a_time_is_at_work_in_a_folder(tmp_path: Path) -> None:
 
     with alone_in(tmp_path / "out"):
         assert (tmp_path / "out").is_dir()
+
+
+def test_a_run_that_is_refused_leaves_what_the_one_at_work_has_staged(tmp_path: Path) -> None:
+    staged = tmp_path / "out" / ".staged" / "lines"
+
+    with alone_in(tmp_path / "out"):
+        staged.mkdir(parents=True)
+        with pytest.raises(Busy), alone_in(tmp_path / "out"):
+            pass
+        is_left = staged.is_dir()
+
+    assert is_left
+    assert not (tmp_path / "out").exists()
