@@ -17,6 +17,7 @@ import pyarrow as pa  # type: ignore[import-untyped] # pyarrow has no types
 import pyarrow.compute as pc  # type: ignore[import-untyped] # pyarrow has no types
 import pyarrow.dataset as ds  # type: ignore[import-untyped] # pyarrow has no types
 
+from rebalance_engine.pipeline.layouts import LAYOUTS
 from rebalance_engine.pipeline.notes import Notes, OtherVersion, read_notes
 from rebalance_engine.pipeline.wording import Row, moment, number
 
@@ -40,7 +41,8 @@ class Report:
     """The rows of every table that is told, as plain values; of handoffs, which may be millions, the longest.
 
     Of a cluster whose run has not finished there are none: ``unfinished`` says so in a sentence each; ``outdated`` says
-    it of each whose back-test is older than the rest.
+    it of each whose back-test is older than the rest. ``unverified`` names, by layout, the hosts whose logs are of a
+    kind of which nobody has seen real ones.
 
     Where the folder has several clusters, ``group``, ``broker`` and ``host`` are ``CLUSTER: NAME``: names of two
     clusters may be equal.
@@ -70,6 +72,7 @@ class Report:
     refused: list[str]
     unfinished: list[str]
     outdated: list[str]
+    unverified: dict[str, list[str]]
 
     def silent_on(self, *what: str) -> list[str]:
         """Name the clusters of which nothing was read that would have told all of this: there may be any number."""
@@ -110,6 +113,7 @@ def read_report(folder: Path) -> Report:
         refused=[sentence for name in told for sentence in notes.clusters[name].refused],
         unfinished=list(unfinished.values()),
         outdated=_outdated(folder, notes, told, {str(row["cluster"]) for row in tables["backtest"]}),
+        unverified=_unverified(notes, told),
         **tables,
     )
 
@@ -153,6 +157,19 @@ def _outdated(folder: Path, notes: Notes, clusters: Iterable[str], with_rows: se
             f" --in {folder} --out {folder}{f' --cluster={cluster}' if cluster != 'default' else ''}"
         )
     return told
+
+
+def _unverified(notes: Notes, clusters: Iterable[str]) -> dict[str, list[str]]:
+    """Name the hosts whose logs were read by a layout that no real log has proved."""
+    files: list[Row] = [{"cluster": name, **file} for name in clusters for file in notes.clusters[name].files.values()]
+    if len(notes.clusters) > 1:
+        files = _by_cluster(files)
+    found: dict[str, set[str]] = {}
+    for file in files:
+        layout = LAYOUTS.get(str(file.get("layout")))
+        if layout is not None and not layout.is_verified:
+            found.setdefault(layout.name, set()).add(str(file["host"]))
+    return {name: sorted(hosts) for name, hosts in sorted(found.items())}
 
 
 def _by_cluster(rows: Iterable[Row]) -> list[Row]:

@@ -122,13 +122,31 @@ def missing(report: Report) -> list[str]:
     are = "is a copy of another, and was" if len(copies) == 1 else "are copies of others, and were"
     doubled = _files(f"{counted(len(copies), 'file')} {are} left out on purpose:", copies)
     left_out = [f"left out: {sentence}" for sentence in report.unfinished]
-    apart = [*differing_clocks(report), *lacking(report), *holes_of_clients(report), *not_told_apart(report)]
+    apart = [
+        *never_proved(report),
+        *differing_clocks(report),
+        *lacking(report),
+        *holes_of_clients(report),
+        *not_told_apart(report),
+    ]
     return [*left_out, *files, *report.refused, *apart, *doubled]
 
 
 def _files(sentence: str, told: Sequence[tuple[str, str]]) -> list[str]:
     named = [f"  {path}: {what}" for path, what in told[:WORST]]
     return [sentence, *named, *_more(told)] if told else []
+
+
+def never_proved(report: Report) -> list[str]:
+    """Name the hosts whose logs are of a kind of which no real ones were there to try how they are read."""
+    told = [f"  {_short(host)} ({layout})" for layout, hosts in report.unverified.items() for host in hosts]
+    return [NEVER_PROVED, *told[:WORST], *_more(told)] if told else []
+
+
+NEVER_PROVED = (
+    "logs were read by a layout that is not verified on real logs, but only made from the source of the client that"
+    " writes them: what is told of these hosts, and of groups with members there, may lack something, or be wrong:"
+)
 
 
 def not_told_apart(report: Report) -> list[str]:

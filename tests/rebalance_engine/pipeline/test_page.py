@@ -87,6 +87,15 @@ def test_what_has_no_share_in_the_figures_is_a_list_with_the_files_below_their_s
     assert "<dd>unknown<small>messages</small>" in told
 
 
+def test_the_page_names_hosts_whose_layout_is_not_verified_on_real_logs(tmp_path: Path) -> None:
+    note(tmp_path, files={"web2/rocketmq.log": {"host": "web2", "layout": "go"}})
+
+    told = page(read_report(tmp_path))
+
+    assert "layout that is not verified on real logs" in told
+    assert "<li class=below>web2 (go)</li>" in told
+
+
 def test_no_text_of_a_log_ends_the_script(folder: Path) -> None:
     hostile = {"group": "</script><script>alert(1)", "pause_ms": 5, "taken_ms": 0, "topic": "t", "broker": "b"}
     put(folder, "handoffs", {**hostile, "queue_id": 0, "from_client": "A", "to_client": "B"})

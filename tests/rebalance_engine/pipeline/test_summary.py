@@ -336,3 +336,26 @@ def test_the_summary_says_how_many_it_does_not_name(folder: Path) -> None:
 
     more = [line for line in summary(read_report(folder)).split("\n") if line.startswith("  and ")]
     assert more == ["  and 3 more", *["  and 2 more"] * 3]
+
+
+def test_hosts_whose_logs_were_read_by_a_layout_that_no_real_log_has_proved_are_named(tmp_path: Path) -> None:
+    layouts = {"web1": "java5", "web2": "go", "web3": "cpp", "web4": None}
+    note(tmp_path, files={f"{host}/a.log": {"host": host, "layout": layout} for host, layout in layouts.items()})
+
+    told = summary(read_report(tmp_path))
+
+    assert "layout that is not verified on real logs" in flat(told)
+    assert [line for line in told.splitlines() if line.startswith("  web")] == ["  web3 (cpp)", "  web2 (go)"]
+
+
+def test_where_all_layouts_are_proved_nothing_is_said_of_it(tmp_path: Path) -> None:
+    note(tmp_path, files={"web1/a.log": {"host": "web1", "layout": "java5"}})
+
+    assert "verified" not in summary(read_report(tmp_path))
+
+
+def test_hosts_of_several_clusters_whose_layouts_are_not_proved_are_told_apart(tmp_path: Path) -> None:
+    for cluster in ("east", "west"):
+        note(tmp_path, cluster=cluster, files={"web1/a.log": {"host": "web1", "layout": "go"}})
+
+    assert read_report(tmp_path).unverified == {"go": ["east: web1", "west: web1"]}
