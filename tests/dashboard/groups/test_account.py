@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.clusters.models import Cluster
+from dashboard.clusters.models import Cluster, Queue
 from dashboard.groups.account import NOTHING, account_at, account_of, figures_of
 from dashboard.groups.ending import tell_ended
 from dashboard.groups.models import Group, Round
 from dashboard.groups.rebalancing import rebalance_once
+from dashboard.groups.shares import Lasted, Share
+from dashboard.groups.story import worst
+from tests.dashboard.groups.test_story import lane_of
 from tests.dashboard.story import T0, held, joined, route, seen, told
 
 pytestmark = pytest.mark.django_db
@@ -71,3 +74,16 @@ def test_what_lasts_in_a_round_of_a_cluster_that_is_put_aside_ends_with_its_last
     Cluster.objects.filter(pk=cluster.pk).update(lease_epoch=1, lease_holder="", watched_at=T0 + 7_000)
 
     assert longest(905_300) == at_the_last_answer != later
+
+
+@pytest.mark.usefixtures("cluster")
+def test_the_longest_without_owner_is_as_a_handoff_tells_it_and_no_wider() -> None:
+    told(route(4))
+    zero, one, *_others = Queue.objects.order_by("queue_id").values_list("pk", flat=True)
+    wide, narrow = Share(Lasted(1_000, 1_020, 4_400), Lasted()), Share(Lasted(700, 700, 700), Lasted())
+    lanes = [lane_of(0, unowned=(1_000, 1_040)), lane_of(1, unowned=(700, 1_100)), lane_of(2, overlap=(4_400, 4_400))]
+
+    assert worst(lanes, {zero: wide, one: narrow})["unowned"] == (1_000, 1_100)
+    assert worst(lanes[1:], {zero: wide, one: narrow})["unowned"] == (1_000, 4_400)  # no handoff tells of it
+    assert worst([lane_of(0, unowned=(0, 1_040))], {zero: wide})["unowned"] == (1_000, 1_040)
+    assert worst([lane_of(0, unowned=(1_000, None))], {zero: wide})["unowned"] == (1_000, None)

@@ -346,18 +346,6 @@ def test_figures_say_no_less_than_any_lane_of_what_was_possible() -> None:
     assert (found["unowned"], found["unowned_perhaps"], found["unowned_perhaps_queues"]) == (None, 3_000, 1)
 
 
-def test_the_longest_without_owner_is_as_a_handoff_tells_it_and_no_wider() -> None:
-    told(route(4))
-    zero, one, *_others = Queue.objects.order_by("queue_id").values_list("pk", flat=True)
-    wide, narrow = Share(Lasted(1_000, 1_020, 4_400), Lasted()), Share(Lasted(700, 700, 700), Lasted())
-    lanes = [lane_of(0, unowned=(1_000, 1_040)), lane_of(1, unowned=(700, 1_100)), lane_of(2, overlap=(4_400, 4_400))]
-
-    assert worst(lanes, {zero: wide, one: narrow})["unowned"] == (1_000, 1_100)
-    assert worst(lanes[1:], {zero: wide, one: narrow})["unowned"] == (1_000, 4_400)  # no handoff tells of it
-    assert worst([lane_of(0, unowned=(0, 1_040))], {zero: wide})["unowned"] == (1_000, 1_040)
-    assert worst([lane_of(0, unowned=(1_000, None))], {zero: wide})["unowned"] == (1_000, None)
-
-
 def test_all_handoffs_of_a_round_are_on_its_pages_worst_first() -> None:
     lanes = [lane_of(number) for number in range(75)]
 
