@@ -44,7 +44,8 @@ export function mountGroup(page) {
   let isBehind = Boolean(around.is_behind);
   let standing = facts.around.is_aside ? "aside" : "watched";
 
-  const extra = () => ({ ...around, seen, lags, rates, now: asOf.now() });
+  const since = asOf.now();
+  const extra = () => ({ ...around, seen, since, lags, rates, now: asOf.now() });
   const seen = new Map(around.seen.map(({ client, at }) => [client, at]));
 
   /** What brokers told, by queue; and how much was consumed since they told before. */
@@ -64,7 +65,7 @@ export function mountGroup(page) {
 
   /** Who is late is told before it is known whether it answers. */
   function age() {
-    asOf.noteLate(follower.state && !around.gone_at ? lateWords(follower.state.members, seen, asOf.now()) : "");
+    asOf.noteLate(follower.state && !around.gone_at ? lateWords(follower.state.members, seen, asOf.now(), since) : "");
   }
 
   function zoomTo(key) {
@@ -83,7 +84,7 @@ export function mountGroup(page) {
     const mine = ++question;
     const picture = map.picture;
     setQuerySoon({ queue: id });
-    const known = () => ({ now: asOf.now(), away: around.away, seen, lag: lags.get(keyOf(column)) ?? null });
+    const known = () => ({ now: asOf.now(), away: around.away, seen, since, lag: lags.get(keyOf(column)) ?? null });
     say(id, describe(picture, column, client, known()));
     setTimeout(async () => {
       if (mine !== question || column.isStray) return;
