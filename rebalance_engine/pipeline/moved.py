@@ -11,7 +11,7 @@ from rebalance_engine.pipeline.loads import Presence
 from rebalance_engine.pipeline.offs import Spans, off_within, within_any
 from rebalance_engine.pipeline.rounds import Round
 from rebalance_engine.pipeline.routes import Route, gone
-from rebalance_engine.pipeline.skews import Doubts, apart_ms, may_lie_between
+from rebalance_engine.pipeline.skews import Doubts, apart_ms, begins_late_ms, ends_late_ms, may_lie_between
 from rebalance_engine.pipeline.sorting import known, whole
 from rebalance_engine.pipeline.sweep import Hold, Stretch
 from rebalance_engine.pipeline.unheard import there_meanwhile
@@ -90,7 +90,7 @@ def moved_row(
 
 
 def in_doubt_of_clocks(one: Handoff, told: tuple[str, Row], holds: Sequence[Hold], doubts: Doubts) -> tuple[str, Row]:
-    """Widen the bounds of what lies between two hosts whose clocks differ.
+    """Widen the bounds of what lies between two hosts whose clocks differ, or whose logs have whole seconds.
 
     Args:
         told: of :func:`moved_row`.
@@ -101,20 +101,21 @@ def in_doubt_of_clocks(one: Handoff, told: tuple[str, Row], holds: Sequence[Hold
     if may_lie_between(giver, taker, holds, doubts):
         row = row | UNKNOWN
     by = apart_ms(giver, taker, doubts)
-    if not by:
+    sooner, later = by + ends_late_ms(giver), by + begins_late_ms(taker)  # so much less, or more, may lie between
+    if not (sooner or later):
         return kind, row
     names = ("unowned_ms", "unowned_most_ms", "overlap_least_ms", "overlap_ms")
     unowned, unowned_most, overlap, overlap_most = (whole(row[name]) for name in names)
     pause_ms, silence_ms = known(row["pause_ms"]), known(row["silence_most_ms"])
     row = row | {
-        "unowned_ms": max(0, unowned - by),
-        "unowned_most_ms": max(0, unowned_most + by - overlap),
-        "overlap_least_ms": max(0, overlap - by),
-        "overlap_ms": max(0, overlap_most + by - unowned),
-        "silence_most_ms": None if silence_ms is None else silence_ms + by,
+        "unowned_ms": max(0, unowned - sooner),
+        "unowned_most_ms": max(0, unowned_most + later - overlap),
+        "overlap_least_ms": max(0, overlap - later),
+        "overlap_ms": max(0, overlap_most + sooner - unowned),
+        "silence_most_ms": None if silence_ms is None else silence_ms + later,
     }
     if pause_ms is not None:
-        left_ms = max(0, pause_ms - by)
+        left_ms = max(0, pause_ms - sooner)
         row = row | {"pause_ms": left_ms, "restart_ms": min(left_ms, whole(row["restart_ms"])), "pause_is": "at least"}
     return kind, row
 

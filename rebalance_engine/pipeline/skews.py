@@ -1,7 +1,10 @@
-"""What of a queue's holds is in doubt because clocks of hosts differ (``hostclocks.py``). Plain Python.
+"""What of a queue's holds is in doubt because clocks of hosts differ (``hostclocks.py``), or logs have seconds only.
+
+Plain Python.
 
 No time is moved for it, for a clock may have been put right meanwhile. What a host tells may have been sooner or later
-by as much as its clock may be behind or ahead of the one to which all are compared.
+by as much as its clock may be behind or ahead of the one to which all are compared. What a client of Go tells by a
+whole second may have been up to its end.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from rebalance_engine.model import MessageQueue
+from rebalance_engine.pipeline.layouts import GO
 from rebalance_engine.pipeline.sweep import Hold
 
 Ahead = Mapping[str, Mapping[str, tuple[int, int]]]  # by host and broker's host: ahead by so much in ms, least and most
@@ -55,18 +59,35 @@ def in_doubt(
 
 
 def _bounded(hold: Hold, doubts: Doubts) -> Hold:
-    by = doubts.get(host_of(hold), 0)
-    if not by:
+    by, begins, ends = doubts.get(host_of(hold), 0), begins_late_ms(hold), ends_late_ms(hold)
+    if not (by or begins or ends):
         return hold
     is_open = hold.ended == "open"
+    until_ms = hold.until_ms + (0 if is_open else by + ends)
     return replace(
         hold,
-        from_ms=hold.from_ms + by,
+        from_ms=min(hold.from_ms + by + begins, until_ms),
         from_after_ms=hold.may_begin_ms - by,
-        until_ms=hold.until_ms + (0 if is_open else by),
+        until_ms=until_ms,
         until_after_ms=hold.until_after_ms if is_open else hold.early_ms - by,
-        ended="released" if hold.ended == "stopped" else hold.ended,
+        late_ms=0 if is_open else ends,
+        ended="released" if by and hold.ended == "stopped" else hold.ended,
     )
+
+
+def begins_late_ms(hold: Hold) -> int:
+    """Tell by how much later than is told a hold may have begun: its log has whole seconds."""
+    return _rest_of_second_ms(hold, hold.from_ms)
+
+
+def ends_late_ms(hold: Hold) -> int:
+    """Tell by how much later than is told a hold may have ended; likewise."""
+    return _rest_of_second_ms(hold, hold.until_ms)
+
+
+def _rest_of_second_ms(hold: Hold, at_ms: int) -> int:
+    is_whole = hold.layout == GO.name and at_ms % GO.resolution_ms == 0  # with another format there is a fraction
+    return GO.resolution_ms - 1 if is_whole else 0
 
 
 def apart_ms(giver: Hold, taker: Hold, doubts: Doubts) -> int:

@@ -27,7 +27,8 @@ class Hold:
     ``from_after_ms`` is given where nobody told the beginning and a look at ``from_ms``, or the first line behind a
     hole in its log, showed it: it lies between; ``until_after_ms`` likewise, and where its client was stopped: it said
     good-bye then, and its shutdown ended at ``until_ms``; or where a broker, which tells seconds only, saw it die.
-    ``seen_ms`` is given where ``from_ms`` is as early as may be: since when it lasted for sure.
+    ``seen_ms`` is given where ``from_ms`` is as early as may be: since when it lasted for sure. ``late_ms``: by so much
+    ``until_ms`` is later than its line tells, which has the second only.
     """
 
     from_ms: int
@@ -39,11 +40,14 @@ class Hold:
     from_after_ms: int | None = None
     until_after_ms: int | None = None
     seen_ms: int | None = None
+    late_ms: int = 0
 
     @property
     def stays_ms(self) -> int:
         """Until when its client was there to stay: it was not shutting down yet."""
-        return self.until_ms if self.until_after_ms is None or self.ended != "stopped" else self.until_after_ms
+        if self.until_after_ms is None or self.ended != "stopped":
+            return self.until_ms
+        return min(self.until_ms, self.until_after_ms + self.late_ms)
 
     @property
     def early_ms(self) -> int:
@@ -65,7 +69,7 @@ class Hold:
     def surely_until_ms(self) -> int:
         """Until when it lasted at the least; whose client shuts down has it until the shutdown's end."""
         if self.ended == "stopped" or self.layout == HISTORY.name:
-            return self.until_ms
+            return max(self.from_ms, self.until_ms - self.late_ms)
         return max(self.from_ms, min(self.until_ms, self.early_ms))
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.skews import apart_ms, doubts_of, in_doubt, may_lie_between
+from rebalance_engine.pipeline.sorting import whole
 from rebalance_engine.pipeline.stories import tell
 from rebalance_engine.pipeline.sweep import Hold
 from tests.rebalance_engine.pipeline.overheard import overhear
@@ -130,6 +131,63 @@ def test_what_truly_happened_lies_within_the_bounds_whichever_clocks_differ(trut
     ]
 
     true, told = stretches_of(spans_of(truth, {})), stretches_of(spans_of(truth, by), clocks)
+
+    for bounds in (unowned, overlap):
+        exactly, least, most = bounds(true)[0], *bounds(told)
+        assert least <= exactly <= most
+
+
+@pytest.mark.parametrize(
+    ("giver", "taker", "unowned_is", "overlap_is", "paused_ms"),
+    [
+        pytest.param((60_000, "go"), (61_000, "go"), (1, 1_999), (0, 0), 1, id="60.100 and 61.030, say"),
+        pytest.param((60_000, "go"), (60_000, "go"), (0, 999), (0, 999), 0, id="within one second"),
+        pytest.param((60_000, "go"), (60_400, "java4"), (0, 400), (0, 599), 0, id="the giver alone has seconds"),
+        pytest.param((60_400, "java4"), (60_000, "go"), (0, 599), (0, 400), 0, id="the taker alone has"),
+        pytest.param((60_100, "go"), (61_030, "go"), (930, 930), (0, 0), 930, id="its format has a fraction"),
+    ],
+)
+def test_what_go_tells_by_a_whole_second_was_up_to_its_end(
+    giver: tuple[int, str],
+    taker: tuple[int, str],
+    unowned_is: tuple[int, int],
+    overlap_is: tuple[int, int],
+    paused_ms: int,
+) -> None:
+    spans = [
+        span("A", 1_001, giver[0], layout=giver[1]),
+        span("B", taker[0], 300_000, ended="open", layout=taker[1]),
+    ]
+
+    rows = list(tell(spans, [clue("input ends", 300_000)]))
+
+    (row,), stretches = kinds(rows, "handoff"), kinds(rows, "stretch")
+    assert (row["unowned_ms"], row["unowned_most_ms"]) == unowned_is
+    assert (row["overlap_least_ms"], row["overlap_ms"]) == overlap_is
+    assert row["pause_ms"] == paused_ms
+    least, most = unowned(stretches)
+    assert least == unowned_is[0]
+    assert most >= unowned_is[1]
+
+
+@pytest.mark.parametrize("ended", ["released", "stopped", "lost"])
+@pytest.mark.parametrize("seed", range(20))
+def test_what_truly_happened_lies_within_the_bounds_of_whole_seconds(truth: Truth, seed: int, ended: str) -> None:
+    chance = random.Random(seed)
+    of_go = chance.sample("ABCD", chance.randrange(1, 5))
+    by = chance.randrange(1_000)  # where seconds begin is chance
+    exact = [
+        {**row, "from_ms": whole(row["from_ms"]) + by, "until_ms": whole(row["until_ms"]) + by, "ended": ended}
+        for row in spans_of(truth, {})
+    ]
+    in_seconds = [
+        {**row, "layout": "go", **{name: whole(row[name]) // 1_000 * 1_000 for name in ("from_ms", "until_ms")}}
+        if row["client_id"] in of_go
+        else row
+        for row in exact
+    ]
+
+    true, told = stretches_of(exact), stretches_of(in_seconds)
 
     for bounds in (unowned, overlap):
         exactly, least, most = bounds(true)[0], *bounds(told)

@@ -147,6 +147,10 @@ class Recovered:
         """Say how exactly a handoff's release is told."""
         return RESOLUTION_MS[self.layout] if row["ended"] == "released" else UNSAID_MS
 
+    def beyond_ms(self, row: dict[str, Any]) -> int:
+        """Say by how much a bound of a handoff may be missed: seconds that are told whole are within it."""
+        return 1 if row["ended"] == "released" else UNSAID_MS
+
 
 def queue_of(row: dict[str, Any]) -> MessageQueue:
     return MessageQueue(row["topic"], row["broker"], row["queue_id"])
@@ -237,7 +241,7 @@ def test_every_pause_of_what_was_simulated_is_told_within_the_resolution(told: d
         if true.pause_ms is None:
             continue
         within = recovered.within_ms(row)
-        assert row["pause_ms"] <= true.pause_ms + within, (row, true.pause_ms)
+        assert row["pause_ms"] <= true.pause_ms + recovered.beyond_ms(row), (row, true.pause_ms)
         waits_unsaid = recovered.is_orderly and recovered.layout not in JAVA
         is_refused_unsaid = true.taker.is_refused and recovered.layout != "java5"
         if row["pause_is"] == "exact" or not (waits_unsaid or is_refused_unsaid):
@@ -269,13 +273,14 @@ def test_no_silence_of_what_was_simulated_was_longer_than_its_bound(told: dict[s
     bounds = []
     for row, true in told[case].pairs():
         if row["silence_most_ms"] is not None and true.silence_ms is not None:
-            assert true.silence_ms <= row["silence_most_ms"] + told[case].within_ms(row), (row, true.silence_ms)
+            assert true.silence_ms <= row["silence_most_ms"] + told[case].beyond_ms(row), (row, true.silence_ms)
             bounds.append(row["silence_most_ms"] - true.silence_ms)
     if case == "cpp.beside":  # what is persisted names its queue alone: of two groups nobody knows whose offset it is
         assert not bounds
         return
     assert len(bounds) >= len(list(told[case].pairs())) // 2
-    assert sorted(bounds)[len(bounds) // 2] <= TWO_TIMERS_MS  # the giver's, and that of a member which has just begun
+    most = TWO_TIMERS_MS + RESOLUTION_MS[told[case].layout]  # the giver's, and that of a member which has just begun
+    assert sorted(bounds)[len(bounds) // 2] <= most
 
 
 @pytest.mark.parametrize("case", ["java5.orderly", "java4.orderly", "go.locked"])
