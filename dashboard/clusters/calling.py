@@ -19,13 +19,13 @@ def check_name(name: str) -> str:
     'orders east'
     >>> check_name("a\nb")
     Traceback (most recent call last):
-    dashboard.clusters.calling.BadName: the name has U+000A, which cannot be seen; needed are such that can
+    dashboard.clusters.calling.BadName: the name has U+000A, which cannot be seen: leave it out
     """
     if not 0 < len(name) <= LONGEST_NAME:
         raise BadName(f"the name has {len(name)} characters; needed are 1 to {LONGEST_NAME}")
     unseen = next((each for each in name if not each.isprintable()), None)
     if unseen is not None:
-        raise BadName(f"the name has U+{ord(unseen):04X}, which cannot be seen; needed are such that can")
+        raise BadName(f"the name has U+{ord(unseen):04X}, which cannot be seen: leave it out")
     if name != name.strip():
         raise BadName("the name begins or ends with a blank; needed is one without")
     return name
