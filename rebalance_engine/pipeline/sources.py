@@ -38,7 +38,7 @@ CUT = "cut within its last line, which is counted as one that did not parse"
 
 
 class NoInput(Exception):
-    """There is no such folder to read, or nothing in it."""
+    """There is no such folder to read."""
 
 
 @dataclass(frozen=True, slots=True)

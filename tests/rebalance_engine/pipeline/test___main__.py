@@ -92,33 +92,6 @@ def test_a_missing_folder_fails_with_a_word(tmp_path: Path, capsys: pytest.Captu
 
 
 @pytest.mark.parametrize("more", [[], ["--dry-run"]])
-@pytest.mark.parametrize(
-    ("clusters", "has"), [([], "no file"), (["east", "west"], "the history of east, west, not of north: --cluster")]
-)
-def test_a_folder_without_anything_to_read_ends_a_run_before_spark_is_started(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], clusters: list[str], has: str, more: list[str]
-) -> None:
-    source = tmp_path / "in"
-    source.mkdir()
-    history(source, *clusters)
-
-    status = main(words(source, tmp_path / "out", "--cluster=north", *more))
-
-    assert (status, capsys.readouterr().err) == (1, f"nothing to read was found in {source}: it has {has}\n")
-    assert not (tmp_path / "out").exists()
-
-
-def test_what_earlier_runs_read_goes_on_to_be_told_from_an_empty_folder(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    note(tmp_path / "out", files={"web1/a.log": {"host": "web1", "layout": "java5", "size": 1}})
-    (tmp_path / "in").mkdir()
-
-    assert main(words(tmp_path / "in", tmp_path / "out", "--dry-run")) == 0
-    assert capsys.readouterr().err == "no files; 0 to read\n"
-
-
-@pytest.mark.parametrize("more", [[], ["--dry-run"]])
 @pytest.mark.parametrize("out", ["file", "file/out", "link"])
 def test_a_place_that_is_no_folder_is_refused_before_anything_is_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], out: str, more: list[str]
