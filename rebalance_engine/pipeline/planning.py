@@ -20,7 +20,7 @@ def plan(files: Sequence[SourceFile], fresh: Sequence[SourceFile]) -> str:
         kinds.setdefault(_layout(file), []).append(file)
     sizes = ", ".join(f"{len(those)} {kind} ({_size(those)})" for kind, those in sorted(kinds.items()))
     if not files:
-        return "no files; 0 to read"
+        return "nothing to read was found in the folder that --in names: no log, and no history"
     hosts = counted(len({file.host for file in files}), "host")
     return f"{counted(len(files), 'file')} of {hosts}: {sizes}; {len(fresh)} to read"
 
