@@ -10,7 +10,7 @@ from rebalance_engine.events import Cause, Departure, MessageModel
 from tests.dashboard.story import T0, held, joined, left, listed, route, seen, subscribes, told, uses
 
 pytestmark = pytest.mark.usefixtures("cluster")
-DIFFER = "; Brokers list different members: west does not have B. Who asks there divides the queues by fewer."
+DIFFER = "; brokers list different members: west does not have B. Who asks there divides the queues by fewer."
 
 
 def rebalance(at: int) -> Group:

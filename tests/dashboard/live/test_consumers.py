@@ -20,12 +20,11 @@ from dashboard.groups.rebalancing import rebalance_once
 from dashboard.live import consumers
 from dashboard.live.consumers import LiveConsumer, Question, read_question
 from dashboard.live.hub import hub
-from dashboard.people.models import Grant
 from dashboard.people.roles import Role
 from dashboard.push.group_diffs import apply
 from dashboard.push.messages import GroupDiff, GroupSnapshot, OverviewDiff, OverviewSnapshot, Pulse
 from dashboard.push.models import Server
-from dashboard.push.publish import group_state, overview_stream, pulse
+from dashboard.push.publish import group_state, pulse
 from dashboard.push.tallies import Kind, counts
 from tests.dashboard.persons import person
 from tests.dashboard.sockets import Browser, sending_by
@@ -221,37 +220,6 @@ def test_rows_of_other_groups_are_not_pushed_either(viewer: User) -> None:
 
     assert rows == [[], ["g"]]
     del viewer
-
-
-@pytest.mark.parametrize("name", ["group-{}", "group-999", "overview-999"])
-def test_what_is_not_there_and_what_is_not_for_you_is_gone_alike_and_the_others_go_on(viewer: User, name: str) -> None:
-    Grant.objects.update(groups="orders-*")
-    hidden, mine = Group.objects.get(), overview_stream(Cluster.objects.get().pk)
-
-    @async_to_sync
-    async def look() -> list[object]:
-        async with Browser(viewer) as browser:
-            await browser.ask(follow=name.format(hidden.pk), seq=7)
-            first = await browser.hear()
-            await browser.ask(follow=mine, seq=None)
-            return [first, await browser.hear()]
-
-    first, then = look()
-
-    assert isinstance(first, Pulse)
-    assert (first.stream, first.standing, first.watched_at, first.seen) == (name.format(hidden.pk), "gone", None, ())
-    assert isinstance(then, OverviewSnapshot)
-
-
-@pytest.mark.parametrize("name", ["group-0", "group-1x", "nothing", "x" * 300, ""])
-def test_what_is_no_stream_is_refused(viewer: User, name: str) -> None:
-    @async_to_sync
-    async def look() -> int:
-        async with Browser(viewer) as browser:
-            await browser.ask(follow=name, seq=None)
-            return await browser.is_closed()
-
-    assert look() == consumers.NOT_FOR_YOU
 
 
 @pytest.mark.parametrize(
