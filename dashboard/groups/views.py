@@ -51,7 +51,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     chosen = request.GET.get("cluster", "")
     clusters = all_clusters(access=access)
     shown = [each for each in clusters if (each.name == chosen if chosen else not each.is_aside)]
-    aside = {"aside": [each for each in clusters if each.is_aside and not chosen]}
+    aside = {"aside": [each for each in clusters if each.is_aside and chosen in {"", each.name}], "chosen": chosen}
     if request.GET.get("part") == "findings":
         return render(request, "groups/_now.html", {**aside, **_now(request, shown, now)})
     wish = _wish(request)
@@ -64,7 +64,6 @@ def overview(request: HttpRequest) -> HttpResponse:
     page = listing.beside_their_maps(page, smalls)
     context = {
         **_sums(request, shown, page, wish),
-        "chosen": chosen,
         **aside,
         "as_of": _as_of(shown, now),
         **_now(request, shown, now),
@@ -341,7 +340,9 @@ def _now(request: HttpRequest, clusters: list[Cluster], now: int) -> dict[str, o
     wrong = found_now.now_wrong(clusters=clusters, access=access, now=now)
     backing, has_producers = backing_away(clusters=clusters, access=access, now=now)
     return {
-        "answering": [each for each in answers if not each.is_fine],
+        "answering": [
+            each for each in answers if not each.is_fine and not each.cluster.is_aside
+        ],  # which is said itself
         "is_answering": any(each.is_watched and each.answered_at is not None for each in answers),
         "wrong": wrong,
         "proofs_at": seen_at_of(groups=[each.group_id for each in wrong.first if each.group_id is not None]),

@@ -71,5 +71,16 @@ def test_a_cluster_that_was_put_aside_is_told_of_and_not_mixed_with_the_others(v
     assert '<a href="?cluster=shop">What was known of it</a>' in page
     assert page.count("<li data-id=") == 1  # the one that is cloned
     assert "data-demo" not in page + asked
-    assert "Nobody is known to watch the cluster shop" in asked
+    assert "The cluster shop is put aside" in asked
     assert asked.count("<li data-id=") == 2
+
+
+def test_the_overview_of_a_cluster_that_is_put_aside_says_that_and_no_more(viewer: Client) -> None:
+    Cluster.objects.update(lease_epoch=1, lease_holder="here:1", lease_until=now_ms() - 60_000)
+    put_aside(clusters=Cluster.objects.all())
+
+    for query in ({"cluster": "shop"}, {"cluster": "shop", "part": "findings"}):
+        page = viewer.get("/", query).content.decode()
+        assert "The cluster shop is put aside" in page
+        assert "Nobody is known to watch" not in page
+        assert "What was known of it" not in page, "it is this page"
