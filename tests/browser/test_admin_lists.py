@@ -33,6 +33,12 @@ def test_rounds_are_as_tall_as_one_another(turn: Callable[[int], Group], page: P
     assert max(heights) < 40, "each stands in one line"
 
 
+UNTIL_NONE = """(it) => new Promise((done) => {
+  const look = () => (getComputedStyle(it, "::after").opacity === "0" ? done() : requestAnimationFrame(look));
+  look();
+})"""
+
+
 def test_a_list_that_is_wider_than_its_room_shows_that_more_follows(turn: Callable[[int], Group], page: Page) -> None:
     User.objects.update(is_staff=True, is_superuser=True)
     turn(30)
@@ -46,7 +52,7 @@ def test_a_list_that_is_wider_than_its_room_shows_that_more_follows(turn: Callab
     assert results.evaluate("(it) => it.scrollWidth > it.clientWidth")
     assert results.evaluate(shade) == 1
     results.evaluate("(it) => it.scrollTo(it.scrollWidth, 0)")
-    page.wait_for_function(f"({shade})(document.querySelector('#changelist .results')) === 0")
+    results.evaluate(UNTIL_NONE)
 
     page.set_viewport_size({"width": 2600, "height": 900})
     assert results.evaluate(shade) == 0, "nothing follows"

@@ -42,7 +42,7 @@ def test_the_page_of_a_group_says_that_its_cluster_is_put_aside_and_that_it_is_d
     expect(page.locator("[data-part=gone]")).to_contain_text("The cluster shop is put aside: nobody watches it.")
 
     elsewhere(Cluster.objects.all().delete)
-    expect(page.locator("#as-of")).to_contain_text("deleted: this is how it was last")
+    expect(page.locator("#as-of")).to_contain_text("deleted, or not for you any more: this is how it was last")
     expect(page.locator("#as-of .pill")).to_have_text("Stale")
 
 
