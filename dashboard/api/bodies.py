@@ -33,11 +33,11 @@ class Strict(Parser):
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    read = dict(pairs)
-    if len(read) < len(pairs):
-        names = [name for name, _value in pairs]
-        twice = next(name for name in read if names.count(name) > 1)
-        raise Problem(422, f"{shown(twice, LONGEST_NAME)!r} stands twice in one object: needed is each name once")
+    read: dict[str, object] = {}
+    for name, value in pairs:
+        if name in read:
+            raise Problem(422, f"{shown(name, LONGEST_NAME)!r} stands twice in one object: needed is each name once")
+        read[name] = value
     return read
 
 
