@@ -3,11 +3,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.elsewhere import told
 from tests.browser.test_group import open_group
 from tests.dashboard.story import held, route
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_tiles_are_told_by_row_and_of_a_cell_nothing_is_said_after_escape(

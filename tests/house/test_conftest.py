@@ -109,3 +109,13 @@ def test_files_of_spark_and_of_browser_tests_are_divided_over_two_processes_and_
     groups = {(name.partition(".")[0], name.partition("@")[2]) for name in done if "@" in name}
     assert groups == {("test_a", "browser-0"), ("test_b", "browser-1"), ("test_c", "spark-0"), ("test_d", "spark-1")}
     assert all("browser" in name for name in done[-6:])
+
+
+def test_every_test_that_drives_a_browser_says_so() -> None:
+    """Without the mark it runs among others, and its loop, which goes on, lets none of them run one."""
+    files = sorted(path for path in (ROOT / "tests").rglob("test_*.py") if "playwright.sync_api" in path.read_text())
+
+    unmarked = [path.name for path in files if "pytest.mark.browser" not in path.read_text()]
+
+    assert len(files) > 1
+    assert unmarked == []
