@@ -7,7 +7,6 @@ import threading
 
 import pytest
 from django.db import OperationalError
-from pytest_django import Settings
 from redis import Redis
 
 from dashboard.config import watching
@@ -18,13 +17,7 @@ from tests.dashboard.config.watchers import added, consumer, held_by, rows, watc
 from tests.rebalance_engine.network.clusters import cluster
 from tests.rebalance_engine.network.loop import on_a_loop
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def redis_of_the_settings(redis: Redis, redis_server: str, settings: Settings) -> Redis:
-    settings.REDIS_URL = redis_server
-    return redis
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_of_the_settings")]
 
 
 @on_a_loop

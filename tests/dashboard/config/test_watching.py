@@ -10,7 +10,6 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from pytest_django import Settings
 from redis import Redis
 
 from dashboard.clusters import leases
@@ -30,13 +29,7 @@ from tests.dashboard.config.watchers import added, consumer, held_by, members, r
 from tests.rebalance_engine.network.clusters import cluster
 from tests.rebalance_engine.network.loop import on_a_loop
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def redis_of_the_settings(redis: Redis, redis_server: str, settings: Settings) -> Redis:
-    settings.REDIS_URL = redis_server
-    return redis
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_of_the_settings")]
 
 
 @on_a_loop
