@@ -38,6 +38,20 @@ def visible_cluster(*, pk: int, access: Access) -> Cluster:
     raise Http404(_("There is no such cluster, or you may not see it."))
 
 
+def chosen_of(clusters: list[Cluster], chosen: str) -> list[Cluster]:
+    """Give the one that is asked for by its name; without a name, those that were not put aside.
+
+    Raises:
+        Http404: there is no such cluster, or not for this person; which of the two is not told.
+    """
+    if not chosen:
+        return [each for each in clusters if not each.is_aside]
+    found = [each for each in clusters if each.name == chosen]
+    if not found:
+        raise Http404(_("There is no cluster %(name)s (any more), or you may not see it.") % {"name": chosen})
+    return found
+
+
 def all_clusters(*, access: Access) -> list[Cluster]:
     """Give them with those that were put aside."""
     every = Cluster.objects.select_related("watch").order_by("name")

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from dashboard.clusters.shell import all_clusters
+from dashboard.clusters.shell import all_clusters, chosen_of
 from dashboard.common.clock import now_ms
 from dashboard.groups import found
 from dashboard.groups.models import Finding
@@ -26,7 +26,7 @@ def findings(request: HttpRequest) -> HttpResponse:
     access, now, asked = access_in(request), now_ms(), request.GET
     chosen, kind, state, number = (asked.get(name, "") for name in ("cluster", "kind", "state", "page"))
     clusters = all_clusters(access=access)
-    shown = [each for each in clusters if (each.name == chosen if chosen else not each.is_aside)]
+    shown = chosen_of(clusters, chosen)
     sought = found.Sought(
         asked.get("q", "")[:200], kind if kind in found.KINDS else "", state if state in found.STATES else ""
     )

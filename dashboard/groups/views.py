@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from dashboard.clusters.models import Cluster
-from dashboard.clusters.shell import all_clusters
+from dashboard.clusters.shell import all_clusters, chosen_of
 from dashboard.clusters.silences import Answering, answering
 from dashboard.common.clock import now_ms
 from dashboard.common.sayings import in_words as in_readers_words
@@ -50,7 +50,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     access, now = access_in(request), now_ms()
     chosen = request.GET.get("cluster", "")
     clusters = all_clusters(access=access)
-    shown = [each for each in clusters if (each.name == chosen if chosen else not each.is_aside)]
+    shown = chosen_of(clusters, chosen)
     aside = {"aside": [each for each in clusters if each.is_aside and chosen in {"", each.name}], "chosen": chosen}
     if request.GET.get("part") == "findings":
         return render(request, "groups/_now.html", {**aside, **_now(request, shown, now)})

@@ -64,3 +64,17 @@ def test_an_open_overview_counts_no_cluster_that_was_put_aside_or_deleted(turn: 
     expect(page.locator(f'#groups li[data-id="{group.pk}"]')).to_be_hidden()
     expect(page.locator("[data-aside]")).to_have_count(0)
     expect(page.locator("#as-of .pill")).to_have_text("Live")
+
+
+def test_an_open_overview_of_a_cluster_that_was_deleted_keeps_what_was_last(turn: Turn, page: Page) -> None:
+    group = turn(30)
+    page.goto("/?cluster=shop")
+    expect(page.locator("#as-of .pill")).to_have_text("Live")
+    elsewhere(set_aside)
+    expect(page.locator("[data-aside]")).to_have_count(1)
+
+    elsewhere(Cluster.objects.filter(name="shop").delete)
+    expect(page.locator("#as-of")).to_contain_text("deleted, or not for you any more: this is how it was last")
+    expect(page.locator(f'#groups li[data-id="{group.pk}"]')).to_be_visible()
+    expect(page.locator(f'#groups li[data-id="{group.pk}"]')).to_have_attribute("data-stale", "")
+    expect(page.locator("[data-aside]")).to_have_count(0)

@@ -128,12 +128,12 @@ export class AsOf {
 
   /** Whether the line is cut, as far as anybody knows: it was closed, or is as silent as it never is. */
   #isLost() {
-    if (this.#isAllGone()) return false; // nothing is to be heard any more
+    if (this.isAllGone()) return false; // nothing is to be heard any more
     return !this.#isConnected || this.now() - Math.max(this.#heardAt, this.#openedAt) > LOST_MS;
   }
 
   /** Whether all that is shown was deleted. */
-  #isAllGone() {
+  isAllGone() {
     return this.#watched.size > 0 && [...this.#watched.keys()].every((stream) => this.#unwatched.get(stream) === "gone");
   }
 

@@ -123,12 +123,25 @@ export function mountOverview(page) {
     if (!standing || standing === before) return;
     standings.set(stream, standing);
     if (standing === "gone") {
-      for (const [id, item] of items) if (item.dataset.stream === stream) groups.drop(id);
       socket.leave(stream);
+      if (asOf.isAllGone()) end();
+      else for (const [id, item] of items) if (item.dataset.stream === stream) groups.drop(id);
     }
     drawAll();
     refresh();
     recount();
+  }
+
+  /** All that is shown was deleted: it stays as it was last, and there is nothing to ask for any more. */
+  function end() {
+    endAsking();
+    for (const part of page.querySelectorAll('[data-part="aside"], [data-part="servers"]')) part.replaceChildren(); // that was of before
+  }
+
+  function endAsking() {
+    clearInterval(faring);
+    endSearch();
+    for (const each of [refresh, recount, repaint, tell, fare]) each.end();
   }
 
   function onMessage(message, result) {
@@ -181,10 +194,8 @@ export function mountOverview(page) {
   const faring = setInterval(fare, 10000);
   return () => {
     clearInterval(clock);
-    clearInterval(faring);
+    endAsking();
     widths.disconnect();
-    endSearch();
-    for (const each of [refresh, recount, repaint, tell, fare]) each.end();
     asOf.close();
     socket.close();
   };

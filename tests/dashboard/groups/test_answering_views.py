@@ -75,6 +75,15 @@ def test_a_cluster_that_was_put_aside_is_told_of_and_not_mixed_with_the_others(v
     assert asked.count("<li data-id=") == 2
 
 
+@pytest.mark.parametrize("address", ["/?cluster=gone", "/findings/?cluster=gone"])
+def test_a_cluster_that_is_not_there_is_said_not_to_be_with_the_way_to_the_others(viewer: Client, address: str) -> None:
+    answer = viewer.get(address)
+
+    assert answer.status_code == 404
+    assert "There is no cluster gone (any more), or you may not see it." in answer.content.decode()
+    assert '<a href="/">To the overview</a>' in answer.content.decode()
+
+
 def test_the_overview_of_a_cluster_that_is_put_aside_says_that_and_no_more(viewer: Client) -> None:
     Cluster.objects.update(lease_epoch=1, lease_holder="here:1", lease_until=now_ms() - 60_000)
     put_aside(clusters=Cluster.objects.all())
