@@ -18,7 +18,7 @@ from dashboard.audit.operations import append
 from dashboard.clusters.leases import begin_anew, expect, put_aside
 from dashboard.clusters.models import Cluster, OutboxLine
 from dashboard.common.fields import printable
-from dashboard.push.publish import end_streams, group_stream, overview_stream
+from dashboard.push.publish import end_streams, group_stream, overview_stream, tell_standing
 
 ADD, CHANGE, REMOVE = "add a cluster", "change a cluster", "remove a cluster"
 LONGEST_REASON = 500
@@ -68,6 +68,7 @@ def change(*, cluster: int, namesrv: str, is_read_only: bool, by: Author, is_asi
         begin_anew(clusters=here, now=by.now)
         if different.get("put aside"):
             (put_aside if is_aside else expect)(clusters=here)
+            tell_standing(cluster=row.pk)
         _note(CHANGE, row, by, different)
 
 
@@ -108,6 +109,7 @@ def remove(*, cluster: int, by: Author) -> None:
     streams = [overview_stream(row.pk), *map(group_stream, groups)]
     _note(REMOVE, row, by, {"namesrv": row.namesrv, "groups": len(streams) - 1})
     end_streams(names=streams)
+    tell_standing(cluster=row.pk)
     row.delete()
 
 

@@ -11,6 +11,7 @@ import asyncio
 import json
 import logging
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -95,6 +96,8 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
         self.outbox = Outbox()
         self.access: Access = Access("", ())
         self.streams: dict[str, Stream] = {}
+        self.standings: set[str] = set()
+        self.news = asyncio.Event()
         self.questions = 0
         self.person: object = None
         self.tasks: list[asyncio.Task[None]] = []
@@ -146,7 +149,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
         for task in self.tasks:
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
-        for stream in tuple(self.streams):
+        for stream in (*self.streams, *self.standings):
             await hub().leave(stream, self)
         self.streams.clear()
         if was_open:
@@ -171,6 +174,9 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
 
     def hear(self, event: StepEvent) -> None:
         """Queue a step or a pulse of a stream. Never waits for the browser."""
+        if event["stream"] in self.standings:
+            self.news.set()
+            return
         stream = self.streams.get(event["stream"])
         if stream is None:
             return
@@ -195,6 +201,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
             self.streams[name] = stream
             try:
                 await hub().follow(name, self)  # first: what comes now must not be missed
+                await self._follow_standing(stream.standing)
             except GONE as error:
                 logger.warning("nobody can follow %s now: %s", name, str(error) or "no answer in time")
                 serving().count(Kind.WITHOUT_REDIS)
@@ -203,6 +210,12 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
             self.outbox.follow(name, seq)
             self.work.set()
             await database_sync_to_async(note_followed)(streams=[stream], now=now_ms())
+
+    async def _follow_standing(self, name: str) -> None:
+        """Hear when a cluster is put aside, or deleted; until the end, for its next stream may come at once."""
+        if name not in self.standings:
+            self.standings.add(name)
+            await hub().follow(name, self)
 
     async def _tell_gone(self, name: str) -> None:
         """Say that a stream is gone, and go on with the others: which of deleted and not for you it is, is not told."""
@@ -255,9 +268,15 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # Channels has
         self.patience.reschedule(None)
 
     async def _beat(self) -> None:
-        """Now and then: is this person still let in, what is the newest step, and these streams are looked at."""
+        """Now and then: is this person still let in, what is the newest step, and these streams are looked at.
+
+        At once where a cluster stands otherwise than before.
+        """
         while True:
-            await asyncio.sleep(BEAT_S)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(BEAT_S):
+                    await self.news.wait()
+            self.news.clear()
             self.questions = 0
             try:
                 await self._beat_once()

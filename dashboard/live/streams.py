@@ -24,7 +24,15 @@ from dashboard.push.messages import (
     decode,
     encode,
 )
-from dashboard.push.publish import CatchUp, catch_up, current_seq, group_snapshot, group_stream, overview_stream
+from dashboard.push.publish import (
+    CatchUp,
+    catch_up,
+    current_seq,
+    group_snapshot,
+    group_stream,
+    overview_stream,
+    standing_stream,
+)
 
 MOST_LOOKS = 500  # members in one pulse
 MOST_BEHIND = 1_000  # groups in one pulse
@@ -44,6 +52,11 @@ class Stream:
     is_overview: bool
     cluster: str | None
     shows: tuple[int, str] | None = None
+
+    @property
+    def standing(self) -> str:
+        """Name the stream that says when its cluster stands otherwise."""
+        return standing_stream(self.number if self.shows is None else self.shows[0])
 
 
 def find_stream(*, name: str, access: Access) -> Stream | None:

@@ -58,6 +58,11 @@ def overview_stream(cluster: int) -> str:
     return f"overview-{cluster}"
 
 
+def standing_stream(cluster: int) -> str:
+    """Name what says that a cluster stands otherwise: put aside, expected again, deleted. It has no steps."""
+    return f"standing-{cluster}"
+
+
 def group_state(*, group: int) -> GroupState | None:
     """Read a group's state at its newest step; None before the first."""
     return state_in(stored_state(group=group))
@@ -112,6 +117,12 @@ def pulse(*, stream: str, seen: tuple[Seen, ...], at: int, watched_at: int) -> N
     """Send, without keeping it, when members were last looked at, and the cluster answered: ``at`` now."""
     seq = current_seq(stream=stream)
     _send(stream, seq, encode(Pulse(VERSION, "pulse", stream, seq, at, watched_at, seen)), is_step=False)
+
+
+def tell_standing(*, cluster: int) -> None:
+    """Let all who follow anything of a cluster hear, after this transaction, how it stands: each is told its own."""
+    name = standing_stream(cluster)
+    transaction.on_commit(lambda: _send(name, 0, b"", is_step=False), robust=True)
 
 
 def end_streams(*, names: Collection[str]) -> int:
