@@ -66,12 +66,14 @@ def overview(request: HttpRequest) -> HttpResponse:
         **_sums(request, shown, page, wish),
         **aside,
         "as_of": _as_of(shown, now),
+        "is_aside": bool(shown) and all(each.is_aside for each in shown),
         **_now(request, shown, now),
         "sorts": [(name, words, _link(request, sort=name, page="")) for name, words in _sorts()],
         "query": _link(request, page="").removeprefix("?"),
         "facts": {
             "streams": streams,
             "watched": {overview_stream(each.pk): each.watched_at for each in shown},
+            "aside": [overview_stream(each.pk) for each in shown if each.is_aside],
             "clusters": {overview_stream(each.pk): each.name for each in shown},
             "rows": [to_json(each.row) for each in page.rows],
             "known": page.known,
@@ -340,9 +342,7 @@ def _now(request: HttpRequest, clusters: list[Cluster], now: int) -> dict[str, o
     wrong = found_now.now_wrong(clusters=clusters, access=access, now=now)
     backing, has_producers = backing_away(clusters=clusters, access=access, now=now)
     return {
-        "answering": [
-            each for each in answers if not each.is_fine and not each.cluster.is_aside
-        ],  # which is said itself
+        "answering": [each for each in answers if not each.is_fine and not each.cluster.is_aside],  # it is said itself
         "is_answering": any(each.is_watched and each.answered_at is not None for each in answers),
         "wrong": wrong,
         "proofs_at": seen_at_of(groups=[each.group_id for each in wrong.first if each.group_id is not None]),

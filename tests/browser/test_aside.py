@@ -66,8 +66,12 @@ def test_an_open_overview_counts_no_cluster_that_was_put_aside_or_deleted(turn: 
     expect(page.locator("#as-of .pill")).to_have_text("Live")
 
 
-def test_an_open_overview_of_a_cluster_that_was_deleted_keeps_what_was_last(turn: Turn, page: Page) -> None:
+@pytest.mark.usefixtures("page")
+def test_an_open_overview_of_a_cluster_that_was_deleted_keeps_what_was_last(
+    turn: Turn, context: BrowserContext
+) -> None:
     group = turn(30)
+    page = context.new_page()  # as above
     page.goto("/?cluster=shop")
     expect(page.locator("#as-of .pill")).to_have_text("Live")
     elsewhere(set_aside)
@@ -78,3 +82,16 @@ def test_an_open_overview_of_a_cluster_that_was_deleted_keeps_what_was_last(turn
     expect(page.locator(f'#groups li[data-id="{group.pk}"]')).to_be_visible()
     expect(page.locator(f'#groups li[data-id="{group.pk}"]')).to_have_attribute("data-stale", "")
     expect(page.locator("[data-aside]")).to_have_count(0)
+
+
+def test_what_is_put_aside_is_stale_from_the_first_paint_on(
+    turn: Turn, page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group = turn(30)
+    monkeypatch.setattr("dashboard.live.consumers.BEAT_S", 60)  # of no pulse
+    elsewhere(set_aside)
+
+    for address in ("/?cluster=shop", f"/groups/{group.pk}/"):
+        page.goto(address)
+        expect(page.locator("#as-of .pill")).to_have_text("Stale")
+        expect(page.locator("#as-of")).to_contain_text("put aside: nobody watches it any more")

@@ -186,3 +186,32 @@ test("a word of an old answer is not waited for any longer", (context) => {
 
   assert.deepEqual([page.head.dataset.mode, page.parts.age.textContent], ["stale", "last answer 21\u00a0s ago"]);
 });
+
+test("what is put aside is stale before the line is open, and stays so until it is watched again", (context) => {
+  context.mock.timers.enable({ apis: ["setInterval", "Date"], now: 1_000_000 });
+  const page = pageWithHead();
+  const asOf = new AsOf(page, { now: 1_000_000, watched: { "overview-1": 1_000_000 }, aside: ["overview-1"] });
+  context.after(() => asOf.close());
+  assert.deepEqual([page.head.dataset.mode, page.parts.age.textContent], ["stale", "put aside: nobody watches it any more"]);
+
+  asOf.status("open");
+  assert.equal(page.head.dataset.mode, "stale");
+  asOf.heard({ ...pulse(1_000_000), stream: "overview-1", standing: "watched" });
+  assert.equal(page.head.dataset.mode, "live");
+});
+
+test("a watcher was heard without a break as long as its words follow each other, and to a little after the last", (context) => {
+  const { asOf } = begin(context, { isViewed: true });
+  const stretch = () => Object.values(asOf.stretch()).map((at) => at - 1_000_000);
+  const word = (at) => asOf.heard({ ...pulse(Date.now()), watched_at: 1_000_000 + at });
+
+  context.mock.timers.tick(4000);
+  word(3000);
+  assert.deepEqual(stretch(), [0, 5000]);
+  context.mock.timers.tick(2000);
+  word(3000); // nothing more has answered
+  context.mock.timers.tick(2001);
+  assert.deepEqual(stretch(), [0, 5000]);
+  word(7000);
+  assert.deepEqual(stretch(), [8001, 9000]);
+});

@@ -23,9 +23,11 @@ const SEEN = new Map([["A", NOW - 9000], ["B", NOW - 1000], ["C", NOW - 30_000]]
 test("who has told nothing for longer than it is asked is late; who is known not to answer is not", () => {
   assert.deepEqual([...lateOf(STATE.members, SEEN, NOW)], [["A", NOW - 9000]]);
   assert.equal(lateOf(STATE.members, SEEN, NOW - 3001).size, 0);
-  assert.equal(lateOf(STATE.members, SEEN, NOW, NOW - 6000).size, 0, "it is asked more often only since somebody looks");
-  assert.deepEqual([...lateOf(STATE.members, SEEN, NOW, NOW - 6001)], [["A", NOW - 9000]]);
-  assert.equal(lateWords(STATE.members, SEEN, NOW, NOW), "");
+  assert.equal(lateOf(STATE.members, SEEN, NOW, { since: NOW - 6000 }).size, 0, "it is asked more often only since somebody looks");
+  assert.deepEqual([...lateOf(STATE.members, SEEN, NOW, { since: NOW - 6001 })], [["A", NOW - 9000]]);
+  assert.equal(lateWords(STATE.members, SEEN, NOW, { since: NOW }), "");
+  assert.equal(lateOf(STATE.members, SEEN, NOW, { until: NOW - 3000 }).size, 0, "its watcher was not heard since");
+  assert.equal(lateOf(STATE.members, SEEN, NOW, { until: NOW - 2999 }).size, 1);
   assert.equal(lateOf(STATE.members, null, NOW).size, 0); // what is kept of then has no age
   assert.equal(lateOf(STATE.members, new Map(), NOW).size, 0);
 });

@@ -7,7 +7,7 @@ import { lagWords } from "./lag.js";
 import { shown } from "./shown.js";
 
 /** Say how a queue stands, and what it is to the member of the row. */
-export function describe(picture, column, client, { now, owners = null, away = [], seen = new Map(), since = -Infinity, lag = null } = {}) {
+export function describe(picture, column, client, { now, owners = null, away = [], seen = new Map(), heard = {}, lag = null } = {}) {
   if (away.includes(column.broker)) return gettext("The broker is away: there is nothing to read, and no fault of the group.");
   if (column.isAbsent) return gettext("It was in no route then, and nobody is known to have held it.");
   if (column.isStray) return gettext("Held, though no route has it: other members do not know it, so nobody misses it.");
@@ -15,14 +15,14 @@ export function describe(picture, column, client, { now, owners = null, away = [
   const held = picture.holders[column.number];
   const wanted = picture.wanted[column.number];
   const values = { held: list(held), wanted: list(wanted), silent: list(asked(picture)), proxied: list([...(picture.proxied ?? [])]), partial: list([...(picture.partial ?? [])]), claims: claims(held, seen, now) };
-  const parts = [fill(sentenceOf(kind, picture, wanted, held.length > 0), values), ...story(kind, owners, now), lagWords(lag, now), lateHolder(picture, held, seen, now, since)];
+  const parts = [fill(sentenceOf(kind, picture, wanted, held.length > 0), values), ...story(kind, owners, now), lagWords(lag, now), lateHolder(picture, held, seen, now, heard)];
   if (client !== null) parts.push(fill(gettext("Row %(client)s: %(role)s."), { client: name(client), role: roleOf(picture, column.number, client) }));
   return parts.filter(Boolean).join(" ");
 }
 
 /** That who has it has told nothing since a while: it may not answer. */
-function lateHolder(picture, held, seen, now, since) {
-  const late = lateOf(picture.members ?? [], seen, now, since);
+function lateHolder(picture, held, seen, now, heard) {
+  const late = lateOf(picture.members ?? [], seen, now, heard);
   const [client] = held.filter((each) => late.has(each));
   return client === undefined ? "" : fill(gettext("%(client)s told so %(age)s ago, and nothing since."), { client: name(client), age: age(now - late.get(client)) });
 }

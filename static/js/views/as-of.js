@@ -7,6 +7,8 @@ const STALE_MS = 20000;
 export const VIEWED_STALE_MS = 8000; // of a group that is looked at: its watcher says something every 2 s
 const LOST_MS = 15000; // the server says something every 10 s
 const LATE_MS = 15000; // for so long a word that is late tells nothing of a cluster that answered when it was told of last
+const BREAK_MS = 4000; // longer than between two words of a watcher
+const FRESH_MS = 2000; // so old is its last word before the next
 const YOUNG_MS = 10000; // a word of a cluster that answers is of an answer some 4 s old
 const OPENING_MS = 2500; // a page that has just come is as new as its line would be, while that opens
 const PICTURES = ["map", "producers"]; // parts that are greyed out while they are old
@@ -31,6 +33,8 @@ export class AsOf {
   #heardAt;
   #openedAt = -Infinity;
   #beganAt;
+  #answeredAt; // when it was heard last that something of it answered
+  #steadyFrom; // since when that was so without a break
   #ended = null;
   #late = "";
   #isViewed;
@@ -39,15 +43,16 @@ export class AsOf {
 
   /**
    * `changes` are the numbers of the newest steps that are shown, by their streams. `isViewed`: it is the page of one
-   * group, of which its watcher tells more often.
+   * group, of which its watcher tells more often. `aside` are the streams of clusters that are put aside already.
    */
-  constructor(page, { now, watched, changes = {}, isViewed = false }) {
+  constructor(page, { now, watched, changes = {}, isViewed = false, aside = [] }) {
     this.#page = page;
     this.#isViewed = isViewed;
     this.#staleMs = isViewed ? VIEWED_STALE_MS : STALE_MS;
     this.#offset = now - Date.now();
     this.#heardAt = now;
-    this.#beganAt = now;
+    this.#beganAt = this.#answeredAt = this.#steadyFrom = now;
+    for (const stream of aside) this.#unwatched.set(stream, "aside");
     for (const [stream, at] of Object.entries(watched)) this.#tell(stream, at, now);
     for (const [stream, seq] of Object.entries(changes)) this.#changes.set(stream, seq);
     this.#timer = setInterval(() => this.show(), 1000);
@@ -78,8 +83,19 @@ export class AsOf {
   }
 
   #tell(stream, watchedAt, at) {
+    if (watchedAt > (this.#watched.get(stream) ?? 0)) this.#answered();
     this.#watched.set(stream, watchedAt);
     this.#toldAt.set(stream, at);
+  }
+
+  #answered() {
+    if (this.now() - this.#answeredAt > BREAK_MS) this.#steadyFrom = this.now();
+    this.#answeredAt = this.now();
+  }
+
+  /** From when to when the watcher of what is shown was heard without a break: it is to have heard of each member then. */
+  stretch() {
+    return { since: this.#steadyFrom, until: Math.max(...this.#watched.values()) + FRESH_MS };
   }
 
   /** What is shown is of these streams alone. */
@@ -129,12 +145,18 @@ export class AsOf {
   /** Whether the line is cut, as far as anybody knows: it was closed, or is as silent as it never is. */
   #isLost() {
     if (this.isAllGone()) return false; // nothing is to be heard any more
+    if (this.#isOpening() && this.#isUnwatched()) return false; // it tells nothing newer
     return !this.#isConnected || this.now() - Math.max(this.#heardAt, this.#openedAt) > LOST_MS;
   }
 
   /** Whether all that is shown was deleted. */
   isAllGone() {
     return this.#watched.size > 0 && [...this.#watched.keys()].every((stream) => this.#unwatched.get(stream) === "gone");
+  }
+
+  /** Whether nobody is to watch anything of it. */
+  #isUnwatched() {
+    return this.#watched.size > 0 && [...this.#watched.keys()].every((stream) => this.#unwatched.has(stream));
   }
 
   /** Whether the line has not been open yet, and the page has just come: nothing of it is old. */
@@ -191,7 +213,7 @@ export class AsOf {
     if (this.#changes.size) put("change", [...this.#changes.values()].join(", "));
     put("age", this.#age(mode));
     if (at !== null) this.#count(at);
-    const isOld = (mode === "away" || mode === "stale") && at !== null && !this.#isOpening();
+    const isOld = (mode === "away" || mode === "stale") && at !== null && !(mode === "away" && this.#isOpening());
     const old = isOld ? fill(gettext("as of %(age)s ago"), { age: age(this.now() - at) }) : "";
     for (const element of this.#page.querySelectorAll("[data-aging]")) {
       const words = old || (element.dataset.aging === "kept" ? "" : this.#late); // what is kept of then rests on nobody's word of now
@@ -214,7 +236,7 @@ export class AsOf {
   #age(mode) {
     if (this.#ended === "logged out") return gettext("Logged out: load the page to log in again.");
     if (this.#ended === "refused") return gettext("You have no permission for this page any more.");
-    if (this.#isOpening()) return "";
+    if (mode === "away" && this.#isOpening()) return "";
     if (mode === "away") return fill(gettext("nothing heard for %(age)s, trying again"), { age: age(this.now() - this.#heardAt) });
     if (mode === "behind") return gettext("not all of this page could be brought up to date; trying again with what comes next");
     const silent = this.#streams().filter((stream) => this.#isSilent(stream)).length;

@@ -32,7 +32,7 @@ const FEW_LANES = 60; // that are drawn anew as time goes on, and not only when 
 export function mountGroup(page) {
   const facts = JSON.parse(page.querySelector("#facts").textContent);
   const stream = `group-${facts.group}`;
-  const asOf = new AsOf(page, { now: facts.around.now, watched: { [stream]: facts.around.watched_at }, changes: facts.snapshot ? { [stream]: facts.snapshot.seq } : {}, isViewed: true });
+  const asOf = new AsOf(page, { now: facts.around.now, watched: { [stream]: facts.around.watched_at }, changes: facts.snapshot ? { [stream]: facts.snapshot.seq } : {}, isViewed: true, aside: facts.around.is_aside ? [stream] : [] });
   const follower = new Follower(stream, { seq: facts.snapshot?.seq ?? null, state: facts.snapshot?.state ?? null });
   const says = page.querySelector("#says");
   const base = location.pathname;
@@ -44,8 +44,7 @@ export function mountGroup(page) {
   let isBehind = Boolean(around.is_behind);
   let standing = facts.around.is_aside ? "aside" : "watched";
 
-  const since = asOf.now();
-  const extra = () => ({ ...around, seen, since, lags, rates, now: asOf.now() });
+  const extra = () => ({ ...around, seen, heard: asOf.stretch(), lags, rates, now: asOf.now() });
   const seen = new Map(around.seen.map(({ client, at }) => [client, at]));
 
   /** What brokers told, by queue; and how much was consumed since they told before. */
@@ -65,7 +64,7 @@ export function mountGroup(page) {
 
   /** Who is late is told before it is known whether it answers. */
   function age() {
-    asOf.noteLate(follower.state && !around.gone_at ? lateWords(follower.state.members, seen, asOf.now(), since) : "");
+    asOf.noteLate(follower.state && !around.gone_at ? lateWords(follower.state.members, seen, asOf.now(), asOf.stretch()) : "");
   }
 
   function zoomTo(key) {
@@ -84,7 +83,7 @@ export function mountGroup(page) {
     const mine = ++question;
     const picture = map.picture;
     setQuerySoon({ queue: id });
-    const known = () => ({ now: asOf.now(), away: around.away, seen, since, lag: lags.get(keyOf(column)) ?? null });
+    const known = () => ({ now: asOf.now(), away: around.away, seen, heard: asOf.stretch(), lag: lags.get(keyOf(column)) ?? null });
     say(id, describe(picture, column, client, known()));
     setTimeout(async () => {
       if (mine !== question || column.isStray) return;

@@ -16,7 +16,7 @@ const FEW_ROWS = 50; // of more those are drawn that a piece of the map has to d
 
 /** Members as rows, in their order; then who left a moment ago, because their queues still tell their story. */
 export function rowsOf(state, extra, picture, columns, isZoomed) {
-  const late = lateOf(state.members, extra.seen, extra.now, extra.since);
+  const late = lateOf(state.members, extra.seen, extra.now, extra.heard);
   const rows = state.members.map((cell) => ({
     client: cell.client,
     name: shown(cell.client, LONGEST_NAME),

@@ -18,7 +18,7 @@ const MANY = 200; // groups: to count them all anew takes the server a while
 
 export function mountOverview(page) {
   const facts = JSON.parse(page.querySelector("#facts").textContent);
-  const asOf = new AsOf(page, { now: facts.now, watched: facts.watched, changes: facts.streams });
+  const asOf = new AsOf(page, { now: facts.now, watched: facts.watched, changes: facts.streams, aside: facts.aside });
   if (!page.querySelector("#groups")) return () => asOf.close();
   let groups = new GroupList(page, facts);
   let { items, rows } = groups;
@@ -26,7 +26,7 @@ export function mountOverview(page) {
   const changed = new Set();
   const owed = new Set(); // rows whose maps were asked for in vain
   const behinds = new Map();
-  const standings = new Map();
+  const standings = new Map(facts.aside.map((stream) => [stream, "aside"]));
 
   const tell = gather(async () => groups.tell(), 1500);
 

@@ -72,6 +72,8 @@ def test_a_cluster_that_was_put_aside_is_told_of_and_not_mixed_with_the_others(v
     assert page.count("<li data-id=") == 1  # the one that is cloned
     assert "data-demo" not in page + asked
     assert "The cluster shop is put aside" in asked
+    assert ['data-mode="stale"' in each for each in (asked, page)] == [True, False]
+    assert "put aside: nobody watches it any more</span>" in asked
     assert asked.count("<li data-id=") == 2
 
 
