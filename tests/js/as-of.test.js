@@ -22,7 +22,7 @@ test("a page that is not connected is as of what it heard last", () => {
 
 /** A page with the head that tells of when it is. */
 function pageWithHead() {
-  const parts = Object.fromEntries(["mode", "age", "now"].map((name) => [name, { textContent: "" }]));
+  const parts = Object.fromEntries(["mode", "age", "now", "change"].map((name) => [name, { textContent: "" }]));
   const head = { dataset: {}, querySelector: (asked) => parts[asked.match(/"(\w+)"/)[1]] ?? null };
   const classes = new Set();
   const classList = { toggle: (name, isOn) => (isOn ? classes.add(name) : classes.delete(name)) };
@@ -214,4 +214,15 @@ test("a watcher was heard without a break as long as its words follow each other
   assert.deepEqual(stretch(), [0, 5000]);
   word(7000);
   assert.deepEqual(stretch(), [8001, 9000]);
+});
+
+test("the change of a stream that is gone is told no more, but the last where nothing else is shown", (context) => {
+  const streams = { "overview-1": 1_000_000, "overview-2": 1_000_000 };
+  const { page, asOf } = begin(context, { watched: streams, changes: { "overview-1": 338, "overview-2": 20 } });
+  assert.equal(page.parts.change.textContent, "338, 20");
+
+  asOf.heard({ ...pulse(1_000_000), stream: "overview-2", standing: "gone", watched_at: null });
+  assert.equal(page.parts.change.textContent, "338");
+  asOf.heard({ ...pulse(1_000_000), stream: "overview-1", standing: "gone", watched_at: null });
+  assert.equal(page.parts.change.textContent, "338");
 });

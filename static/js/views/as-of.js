@@ -79,6 +79,7 @@ export class AsOf {
     this.#tell(message.stream, before === null ? message.watched_at : Math.max(before, message.watched_at ?? before), message.at);
     if (message.standing) this.#unwatched.set(message.stream, message.standing);
     if (message.standing === "watched") this.#unwatched.delete(message.stream);
+    if (message.standing === "gone" && !this.isAllGone()) this.#changes.delete(message.stream); // nothing of it is shown any more
     this.show();
   }
 
