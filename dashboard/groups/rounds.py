@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dashboard.clusters.silences import told_until
 from dashboard.groups.ending import moved_so_far
 from dashboard.groups.models import Group, Round, RoundCause
 from dashboard.groups.showing import is_cell_proxied
@@ -41,10 +42,11 @@ def latest_of(*, group: Group) -> Round | None:
 def newest(*, group: Group, most: int, now: int) -> list[Round]:
     """Give the newest rounds, without their states; ``who`` of each stands behind its cause.
 
-    ``moved_so_far`` of one that is open is how many queues changed owner in it.
+    ``moved_so_far`` of one that is open is how many queues changed owner in it, by ``told_until``, when the last was
+    heard of its cluster.
     """
     rows = Round.objects.filter(group=group).order_by("-number").defer("before", "after")
-    return _named(list(rows[:most]), now)
+    return _named(list(rows[:most]), told_until(group.cluster, now))
 
 
 def find(*, group: Group, number: int) -> Round | None:
@@ -58,14 +60,16 @@ def page_of(*, group: Group, number: int, now: int) -> RoundsPage:
     total = rows.count()
     pages = max(1, -(-total // PAGE))
     number = min(max(1, number), pages)
-    return RoundsPage(tuple(_named(list(rows[(number - 1) * PAGE : number * PAGE]), now)), number, pages, total)
+    shown = _named(list(rows[(number - 1) * PAGE : number * PAGE]), told_until(group.cluster, now))
+    return RoundsPage(tuple(shown), number, pages, total)
 
 
-def _named(rows: list[Round], now: int) -> list[Round]:
+def _named(rows: list[Round], until: int) -> list[Round]:
     names = whose(rounds=Round.objects.filter(pk__in=[row.pk for row in rows]))
     for row in rows:
-        row.moved_so_far = moved_so_far(row, now=now)  # type: ignore[attr-defined] # likewise
-        row.who = names.get(row.pk, "")  # type: ignore[attr-defined] # for the template alone
+        row.told_until = until  # type: ignore[attr-defined] # for the template alone
+        row.moved_so_far = moved_so_far(row, now=until)  # type: ignore[attr-defined] # likewise
+        row.who = names.get(row.pk, "")  # type: ignore[attr-defined] # likewise
     return rows
 
 

@@ -7,6 +7,7 @@ from django.template.loader import render_to_string
 from django.test import Client
 
 from dashboard.api.round_shapes import round_row
+from dashboard.clusters.models import Cluster
 from dashboard.groups import rounds
 from dashboard.groups.lanes import lanes_of
 from dashboard.groups.models import Group, Round, RoundCause
@@ -242,3 +243,17 @@ def test_what_is_unknown_is_not_said_to_be_nothing(group: Group) -> None:
 
     assert rounds.held_by(state)[0]["held"] is None
     assert rounds.held_by(state)[0]["count"] is None
+
+
+def test_an_open_round_of_a_cluster_that_is_put_aside_lasted_until_its_last_answer(client: Client) -> None:
+    told(route(4), *seen("A"), *seen("B"), held("A", 10, [0, 1]), held("B", 10, [2, 3]))
+    turn(20)
+    told(joined("C", 5_000, low=4_000), held("C", 5_100, []), held("A", 5_200, [0]), held("B", 5_200, [2, 3]))
+    group = turn(5_300)
+    opened_at = group.rounds.get(closed_at=None).opened_at
+    Cluster.objects.update(lease_epoch=1, lease_holder="", watched_at=opened_at + 63_000)
+    client.force_login(person(Role.VIEWER))
+
+    for address in (f"/groups/{group.pk}/", f"/groups/{group.pk}/rounds/"):
+        page = " ".join(client.get(address).content.decode().split())
+        assert '<td class="num"> 1 min 03 s so far </td>' in page
