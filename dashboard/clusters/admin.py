@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.models import LogEntry
 from django.core.exceptions import ValidationError
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -137,11 +138,28 @@ class ClusterAdmin(Addressed[Cluster]):
                 messages.info(
                     request, _("Nobody is to watch %(name)s any more: it may be deleted.") % {"name": obj.name}
                 )
-            changing.change(
+            obj.is_changed = changing.change(  # type: ignore[attr-defined] # for what is said of it
                 cluster=obj.pk, namesrv=obj.namesrv, is_read_only=obj.is_read_only, by=by, is_aside=is_aside
             )
         else:
             changing.add(cluster=obj, by=by)
+
+    def log_change(self, request: HttpRequest, obj: Cluster, message: object) -> LogEntry | None:  # type: ignore[override]
+        """Keep no line of what is as it was."""
+        return super().log_change(request, obj, message) if obj.is_changed else None  # type: ignore[attr-defined]
+
+    def response_change(self, request: HttpRequest, obj: Cluster) -> HttpResponse:
+        """Say that nothing was changed where that is so."""
+        if obj.is_changed:  # type: ignore[attr-defined]
+            return super().response_change(request, obj)
+        messages.info(
+            request, _("Nothing was changed: %(name)s is as it was, and so is its watcher.") % {"name": obj.name}
+        )
+        if "_continue" in request.POST:
+            return redirect(request.path)
+        return redirect(
+            "admin:clusters_cluster_add" if "_addanother" in request.POST else "admin:clusters_cluster_changelist"
+        )
 
     def has_delete_permission(self, request: HttpRequest, obj: Cluster | None = None) -> bool:
         """One at a time: each needs a reason of its own."""

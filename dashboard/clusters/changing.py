@@ -46,10 +46,11 @@ def add(*, cluster: Cluster, by: Author) -> None:
 
 
 @transaction.atomic
-def change(*, cluster: int, namesrv: str, is_read_only: bool, by: Author, is_aside: bool | None = None) -> None:
+def change(*, cluster: int, namesrv: str, is_read_only: bool, by: Author, is_aside: bool | None = None) -> bool:
     """Store where a cluster's NameServers are, whether orders may be sent, and whether it is put aside.
 
-    Nothing is stored where nothing is different. Nobody watches what is put aside; ``is_aside`` None leaves that.
+    Nothing is stored where nothing is different: False. Nobody watches what is put aside; ``is_aside`` None leaves
+    that.
 
     Raises:
         Cluster.DoesNotExist: somebody removed it.
@@ -70,6 +71,7 @@ def change(*, cluster: int, namesrv: str, is_read_only: bool, by: Author, is_asi
             (put_aside if is_aside else expect)(clusters=here)
             tell_standing(cluster=row.pk)
         _note(CHANGE, row, by, different)
+    return bool(different)
 
 
 def obstacle_to_removing(*, cluster: Cluster, now: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.test import Client
 from django.urls import reverse
 
@@ -60,6 +61,21 @@ def test_the_watcher_goes_on_with_what_it_wrote_while_somebody_had_the_form_open
 
     cluster.refresh_from_db()
     assert (cluster.is_read_only, cluster.watched_at, cluster.lease_epoch) == (False, T0 + 5, (epoch or 0) + 1)
+
+
+@pytest.mark.parametrize("button", ["_save", "_continue", "_addanother"])
+def test_a_cluster_that_is_saved_as_it_was_is_said_not_to_be_changed(
+    admin_client: Client, cluster: Cluster, button: str
+) -> None:
+    epoch = leases.take(cluster="shop", holder="a:1", now=now_ms())
+    row = {"namesrv": f" {cluster.namesrv};", "is_read_only": "on", "reason": "none", button: "1"}
+
+    told = admin_client.post(page_of(cluster), row, follow=True).content.decode()
+
+    assert "Nothing was changed: shop is as it was, and so is its watcher." in told
+    assert "changed successfully" not in told
+    assert Cluster.objects.get().lease_epoch == epoch
+    assert not (AuditEntry.objects.exists() or LogEntry.objects.exists())
 
 
 @pytest.mark.django_db

@@ -50,7 +50,7 @@ def test_a_change_that_changes_nothing_disturbs_nobody(cluster: Cluster) -> None
     epoch = leases.take(cluster="shop", holder="a:1", now=T0)
     assert epoch is not None
 
-    change(cluster=cluster.pk, namesrv=cluster.namesrv, is_read_only=True, by=ADA)
+    assert not change(cluster=cluster.pk, namesrv=cluster.namesrv, is_read_only=True, by=ADA)
 
     assert leases.renew(cluster="shop", epoch=epoch, now=T0 + 1)
     assert not AuditEntry.objects.exists()
