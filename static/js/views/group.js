@@ -116,6 +116,14 @@ export function mountGroup(page) {
     during.textContent = round && round.closed_at === null ? fill(gettext("during round %(n)s: %(cause)s"), { n: round.number, cause: causeWords(round.cause) }) : "";
   }
 
+  /** What was found and is over does not stand beside a state that is newer: findings are asked for anew, which takes a while. */
+  function findings() {
+    const kinds = new Set(follower.state?.faults.map(({ kind }) => kind));
+    for (const each of page.querySelectorAll('[data-part="faults"] .finding')) {
+      if (!kinds.has(each.dataset.kind) && !each.contains(page.activeElement)) each.remove();
+    }
+  }
+
   /** Forms offer the members that are there now, and keep what was chosen. */
   function clients() {
     for (const select of page.querySelectorAll("select[data-clients]")) {
@@ -169,7 +177,7 @@ export function mountGroup(page) {
       for (const { client, at } of around.seen) seen.set(client, Math.max(at ?? 0, seen.get(client) ?? 0) || null);
     }
     mountGlyphs(page);
-    const drawn = { told, bar, lanes: handoffs, owners: ownership, map: paint };
+    const drawn = { told, findings, bar, lanes: handoffs, owners: ownership, map: paint };
     await inTurn(Object.entries(drawn).map(([part, work]) => () => asOf.keep(part, work)));
     const failed = [asked, side, lanesAsked].find(({ status }) => status === "rejected");
     asOf.note("beside", Boolean(failed));
@@ -231,6 +239,7 @@ export function mountGroup(page) {
     isBehind = false;
     asOf.keep("map", paintMoves);
     asOf.keep("figures", figures);
+    asOf.keep("findings", findings);
     asOf.keep("clients", clients);
     refresh();
     asOf.cameTo(stream, follower.seq);
