@@ -18,7 +18,7 @@ from dashboard.live import consumers
 from dashboard.live.hub import hub
 from dashboard.live.outbox import Outbox
 from dashboard.push.messages import OverviewSnapshot
-from dashboard.push.publish import current_seq, overview_stream, publish_rows
+from dashboard.push.publish import current_seq, overview_stream, publish_rows, standing_stream
 from tests.dashboard.persons import person
 from tests.dashboard.sockets import Browser
 from tests.dashboard.story import T0
@@ -96,6 +96,7 @@ def test_a_hundred_sockets_miss_nothing_and_cost_redis_one_delivery(viewer: User
     subscribers = look()
 
     assert subscribers.pop(f"asgi__group__{stream}") == 1
+    assert subscribers.pop(f"asgi__group__{standing_stream(cluster)}") == 1
     assert list(subscribers.values()) == [1], "the hub's own channel is all there is besides"
     assert current_seq(stream=stream) == STEPS
     assert subscribed(redis) == {}
