@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.clusters.models import Cluster
-from dashboard.clusters.shell import visible_cluster, visible_clusters
+from dashboard.clusters.shell import chosen_of, visible_cluster, visible_clusters
 from dashboard.clusters.silences import answering, is_silent
 from dashboard.common.clock import now_ms
 from dashboard.groups.past import BadInstant, instant_of, spell_instant
@@ -40,10 +40,9 @@ def producers(request: HttpRequest) -> HttpResponse:
     except BadInstant as bad:
         return render(request, "producers/no_past.html", {"why": str(bad)}, status=400)
     at = now if past is None else past
-    clusters = visible_clusters(access=access)
-    asked, client = request.GET.get("cluster", ""), request.GET.get("client", "")
-    chosen = asked if asked in {each.name for each in clusters} else ""
-    mine = [each for each in clusters if chosen in {"", each.name}]
+    chosen, client = request.GET.get("cluster", ""), request.GET.get("client", "")
+    clusters = visible_clusters(access=access, also=chosen)
+    mine = chosen_of(clusters, chosen)
     search, page = request.GET.get("q", "")[:200], request.GET.get("page", "")
     withheld = [each for each in mine if not access.may_everywhere(Role.VIEWER, cluster=each.name)]
     every = queries.producers_of(clusters=mine, access=access, now=at, is_past=past is not None)

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from dashboard.audit.models import AuditEntry
+from dashboard.clusters.leases import put_aside
 from dashboard.clusters.models import Canary, Cluster, Producer
 from dashboard.common.clock import now_ms
 from dashboard.people.models import Grant
@@ -46,6 +47,19 @@ def test_producers_of_a_cluster_that_does_not_answer_are_unknown_not_none(viewer
     assert "evenkeel doctor --namesrv 127.0.0.1:9876" in never
     assert "shop answered last 1\u00a0min\u00a001\u00a0s ago: which producers it has is unknown" in silent
     assert "No producer is known" not in never + silent
+
+
+def test_a_cluster_that_is_not_there_is_said_not_to_be_and_one_put_aside_is_shown(
+    viewer: Client, cluster: Cluster
+) -> None:
+    put_aside(clusters=Cluster.objects.all())
+
+    aside = viewer.get("/producers/", {"cluster": cluster.name})
+    absent = viewer.get("/producers/", {"cluster": "nowhere"})
+
+    assert (aside.status_code, absent.status_code) == (200, 404)
+    assert aside.context["chosen"] == cluster.name
+    assert "There is no cluster nowhere" in absent.content.decode()
 
 
 def test_a_producer_that_reports_is_shown_with_steps_history_and_picks(viewer: Client) -> None:
