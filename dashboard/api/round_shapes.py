@@ -33,11 +33,12 @@ class RoundRow(Schema):
 
     ``wave`` is the first round of a chain in which each superseded the one before.
 
-    ``moves`` is how many queues changed owner in it; null while it is open: then as many as ``moved_so_far`` did, and
-    ``to_move`` are to in all. One that passed several hands (1 to 5, 5 to 3) counts once, and has as many handoffs
-    (``/moves``); one that somebody took beside its owner and let go again has a handoff, and does not count, nor does
-    one that came with the round and was nobody's before. In a round that all members left nobody took any: ``moves`` is
-    0, and ``left`` how many queues lost their owner. In any other that is over ``left`` is 0.
+    ``moves`` is how many queues changed owner in it; null while it is open: then as many as ``moved_so_far`` did,
+    those of earlier rounds among them, and the target gave ``to_move`` to another member than before it. One that
+    passed several hands (1 to 5, 5 to 3) counts once, and has as many handoffs (``/moves``); one that somebody took
+    beside its owner and let go again has a handoff, and does not count, nor does one that came with the round and
+    was nobody's before. In a round that all members left nobody took any: ``moves`` is 0, and ``left`` how many
+    queues lost their owner. In any other that is over ``left`` is 0.
     """
 
     number: int

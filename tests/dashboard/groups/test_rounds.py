@@ -64,7 +64,7 @@ def test_an_open_round_is_said_to_be_open(group: Group) -> None:
 MOVED_FIRST = (("A", 7_000, [0, 1]), ("B", 7_000, [2]), ("C", 7_000, [3]))
 
 
-def test_an_open_round_tells_what_moved_so_far_beside_what_is_to_move_in_all(group: Group) -> None:
+def test_an_open_round_tells_what_moved_so_far_beside_what_its_target_is_to_move(group: Group) -> None:
     told(joined("D", 6_000, low=5_500), held("D", 6_100, []), *(held(*each) for each in MOVED_FIRST))
     turn(7_100)
     [row] = rounds.newest(group=group, most=5, now=T0 + 7_000)
@@ -73,7 +73,24 @@ def test_an_open_round_tells_what_moved_so_far_beside_what_is_to_move_in_all(gro
 
     assert (answer.closed_at, answer.moves, answer.moved_so_far, answer.to_move) == (None, None, 1, 3)
     assert answer.unknown["moves"] == "it has not ended yet"
-    assert re.search(r"\b1\b[^,]*so far</span>, [^,]*\b3\b[^,]*to move in all", listed)
+    assert re.search(r"\b1\b[^,]*so far</span>, [^,]*\b3\b[^,]*to move by its target", listed)
+
+
+def figures_of_open(to_move: int | None, moved: int, left_open: int) -> str:
+    row = Round.objects.get()
+    row.move_count = to_move
+    facts = {"round": row, "moved_so_far": moved, "left_open": left_open, "group": row.group, "worst": worst([], {})}
+    page = render_to_string("groups/_round_figures.html", {**facts, "now": T0, "shown_alone": True})
+    return " ".join(re.sub("<[^>]+>", " ", page).split())
+
+
+def test_what_changed_owner_so_far_stands_apart_from_what_the_target_of_the_round_gives_away(group: Group) -> None:
+    del group
+    few, more = figures_of_open(3, 1, 0), figures_of_open(1, 6, 3)
+
+    assert "to change owner 3 changed owner so far 1 two owners" in few
+    assert "to change owner 1 and 3 more by an earlier round, which this one superseded" in more
+    assert "changed owner so far 6 those of earlier rounds too, or not as wanted two owners" in more
 
 
 def test_a_round_that_ended_is_a_paragraph(group: Group) -> None:
