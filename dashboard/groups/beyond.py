@@ -32,6 +32,8 @@ class Beyond:
     """One queue: how long nobody had it, and two, in ms, at least and at most (None: unknown); ``why`` in English.
 
     ``times`` say when. ``is_lasting``: nobody, or two, have it still. ``is_handed``: it has a handoff, of another time.
+    ``is_of_round``: nobody may have had it before the round either, which its time leaves out: a finding, which counts
+    from when that was seen first, may be older than that.
     """
 
     topic: str
@@ -45,6 +47,7 @@ class Beyond:
     times: Times = NO_TIMES
     is_lasting: bool = False
     is_handed: bool = False
+    is_of_round: bool = False
 
     @property
     def weight(self) -> tuple[int, int, int]:
@@ -83,8 +86,15 @@ def beyond(*, shares: Mapping[int, Share], lanes: Sequence[Lane]) -> list[Beyond
     for pk, place in places_of(counted).items():
         share = _untold(counted[pk], is_gap_told=place in gone, twice=twice.get(place, ()))
         if _is_counted(share):
-            rows.append(replace(_row(place, share), is_handed=place in told))
+            is_of_round = share.is_gap and _is_perhaps_older(shares[pk])
+            rows.append(replace(_row(place, share), is_handed=place in told, is_of_round=is_of_round))
     return sorted(rows, key=lambda row: (-max(row.unowned[0], row.overlap[0]), row.topic, row.broker, row.queue_id))
+
+
+def _is_perhaps_older(share: Share) -> bool:
+    """Whether nobody may have had a queue before the round either, and its time is the round's alone."""
+    since = share.within[0]
+    return not share.is_older and since != EVER and any(low < since < high for low, high in share.times.perhaps_nobody)
 
 
 def _clipped(share: Share) -> Share:

@@ -122,6 +122,7 @@ def _plain_rest(each: Beyond) -> dict[str, object]:
         "is_perhaps_gap": each.is_perhaps_gap,
         "is_perhaps_overlap": each.is_perhaps_overlap,
         "is_lasting": each.is_lasting,
+        "is_of_round": each.is_of_round,
         "nobody": each.times.nobody,
         "perhaps_nobody": each.times.perhaps_nobody,
         "two": each.times.two,

@@ -26,6 +26,8 @@ test("what is only possible is drawn below what is certain", () => {
 test("a queue of which no handoff tells says what it came to", () => {
   assert.deepEqual(plain(verdict(beside)), ["word-none", "≥ 42.2 s no owner"]);
   assert.deepEqual(plain(verdict({ ...beside, is_lasting: true })), ["word-none", "≥ 42.2 s no owner so far"]);
+  assert.deepEqual(plain(verdict({ ...beside, is_of_round: true })), ["word-none", "≥ 42.2 s of this round no owner"]);
+  assert.deepEqual(plain(verdict({ ...beside, is_of_round: true, is_lasting: true })), ["word-none", "≥ 42.2 s of this round no owner so far"]);
   assert.deepEqual(plain(verdict({ ...beside, overlap: [50_000, 50_000], is_overlap: true })), ["word-two", "50.0 s two owners"]);
   assert.equal(whoOf(beside), "no handoff");
 });

@@ -230,9 +230,15 @@ export function verdict(lane) {
 /** What a queue came to of which no handoff tells: the longer of what is known, or else of what is possible. */
 function verdictBeside(lane) {
   const { unowned, overlap, is_gap: isGap, is_overlap: isOverlap, is_lasting: isLasting } = lane;
-  if (isGap && unowned[0] >= overlap[0]) return ["word-none", fill(isLasting ? gettext("%(span)s no owner so far") : gettext("%(span)s no owner"), { span: between(unowned) })];
+  if (isGap && unowned[0] >= overlap[0]) return ["word-none", fill(noOwnerBeside(lane), { span: between(unowned) })];
   if (isOverlap) return ["word-two", fill(isLasting ? gettext("%(span)s two owners so far") : gettext("%(span)s two owners"), { span: between(overlap) })];
   return ["word-unknown", perhaps(lane)];
+}
+
+/** Of what may have had nobody since before the round the time is the round's alone: a finding of it may be older. */
+function noOwnerBeside({ is_lasting: isLasting, is_of_round: isOfRound }) {
+  if (isOfRound) return isLasting ? gettext("%(span)s of this round no owner so far") : gettext("%(span)s of this round no owner");
+  return isLasting ? gettext("%(span)s no owner so far") : gettext("%(span)s no owner");
 }
 
 function perhaps({ unowned, overlap, is_perhaps_gap: isGap, is_perhaps_overlap: isOverlap }) {

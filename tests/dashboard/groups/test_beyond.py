@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from django.template.loader import render_to_string
 from django.test import Client
 
 from dashboard.clusters.models import Queue
@@ -132,6 +133,24 @@ def test_what_is_only_possible_lies_in_the_time_of_which_it_has_its_figure() -> 
     assert drawn.perhaps_two == ((T0, T0 + 90), (T0 + 400, T0 + 500))
     older = replace(share, unowned=Lasted(100, 149, 149), is_older=True, is_since_ever=True)
     assert times_of(older) == times  # they have no upper bound: that it began before is said
+
+
+def test_the_time_of_what_may_have_had_nobody_before_the_round_too_is_said_to_be_of_the_round() -> None:
+    told(route(4))
+    [pk, *_others] = Queue.objects.order_by("queue_id").values_list("pk", flat=True)
+    times = Times(nobody=((T0 + 200, T0 + 500),), perhaps_nobody=((T0 - 19_000, T0 + 500),))
+    share = Share(Lasted(300, 500, 500), Lasted(), times=times, within=(T0, T0 + 500))
+
+    def row_of(share: Share) -> Beyond:
+        [row] = beyond(shares={pk: share}, lanes=[])
+        return row
+
+    begun_in_it = replace(times, perhaps_nobody=((T0 + 100, T0 + 500),))
+    assert row_of(share).is_of_round
+    assert "of this round" in render_to_string("groups/_beyond.html", shown([row_of(share)]))
+    assert not row_of(replace(share, times=begun_in_it)).is_of_round
+    assert not row_of(replace(share, is_older=True)).is_of_round  # that has no upper bound
+    assert not row_of(replace(share, unowned=Lasted(0, 500, 500))).is_of_round
 
 
 def test_a_page_shows_the_first_and_counts_all() -> None:
