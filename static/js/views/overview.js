@@ -26,6 +26,7 @@ export function mountOverview(page) {
   const changed = new Set();
   const owed = new Set(); // rows whose maps were asked for in vain
   const behinds = new Map();
+  let noted = new Set(facts.rows.filter((row) => row.is_behind).map((row) => row.id)); // that are behind, as filters count
   const standings = new Map(facts.aside.map((stream) => [stream, "aside"]));
 
   const tell = gather(async () => groups.tell(), 1500);
@@ -107,8 +108,11 @@ export function mountOverview(page) {
     repaint();
   }
 
-  /** Of which groups something changed that no rebalance has seen yet: rows that come say it too. */
+  /** Of which groups something changed that no rebalance has seen yet: rows that come say it too, and filters count it. */
   function note(behind) {
+    const isNew = noted.size !== behind.size || [...behind].some((id) => !noted.has(id));
+    noted = behind;
+    if (isNew) recount();
     for (const [id, row] of rows) {
       const isBehind = behind.has(id);
       if (Boolean(row.is_behind) === isBehind || !items.has(id)) continue;
