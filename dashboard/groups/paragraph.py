@@ -67,6 +67,11 @@ def sentence_of(row: Round, found: Mapping[str, object], *, now: int) -> str:
     return together(parts)
 
 
+def more_changes_of(row: Round) -> int:
+    """Count the changes of a round that its paragraph only counts."""
+    return _causes_told(row)[1]
+
+
 def _consumed_twice(found: Mapping[str, object]) -> Iterator[str]:
     """Say how many messages came twice at least, and that it may grow where an old owner has yet to let go."""
     if twice := _whole(found.get("twice")):

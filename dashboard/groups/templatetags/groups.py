@@ -20,7 +20,8 @@ from dashboard.groups.first.map import Picture, room_of
 from dashboard.groups.first.map import Row as MapRow
 from dashboard.groups.listing import Listed
 from dashboard.groups.looked import Looked, look_words
-from dashboard.groups.models import Finding
+from dashboard.groups.models import Finding, Round
+from dashboard.groups.paragraph import more_changes_of
 from dashboard.groups.pictured import Load
 from dashboard.groups.proofs import proven_at
 from dashboard.groups.words import cause_words, round_state_words
@@ -68,6 +69,12 @@ def causes_legend() -> dict[str, object]:
 def round_state(value: str) -> str:
     """Put a round's state into words."""
     return round_state_words(value)
+
+
+@register.filter
+def more_changes(row: Round) -> int:
+    """Count the changes of a round that its paragraph only counts: the page leads to them."""
+    return more_changes_of(row)
 
 
 @register.filter

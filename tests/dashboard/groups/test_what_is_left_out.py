@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.template.loader import render_to_string
 from django.test import Client, RequestFactory
@@ -61,6 +63,25 @@ def test_all_evidence_of_a_round_is_on_its_page(viewer: Client) -> None:
 
     assert "53 more changes" in page
     assert all(f"D{number} joined" in page for number in range(60))
+
+
+def test_changes_that_a_paragraph_only_counts_are_a_link_away(viewer: Client) -> None:
+    row = Round.objects.get()
+    address, link = f"/groups/{row.group_id}/rounds/1/", re.compile(r'<a href="#causes">([^<]*)</a>')
+    before = viewer.get(address).content.decode()
+    for number in range(3):
+        RoundCause.objects.create(
+            group=row.group, round=row, cause="route changed", at=T0 + 5_000, observed_at=T0, origin="derived",
+            evidence=f"orders has {number + 5} queues",
+        )  # fmt: skip
+
+    page = viewer.get(address).content.decode()
+    of_group = viewer.get(f"/groups/{row.group_id}/").content.decode()
+
+    count = row.causes.count()
+    assert "And 3 more changes." in page
+    assert (link.findall(before), link.findall(page)) == ([], [f"All {count} changes, each with its evidence"])
+    assert page.count('id="causes"') == of_group.count('id="causes"') == 1
 
 
 def test_a_round_says_what_its_target_moved_beside_how_few_would_have_done(viewer: Client) -> None:
