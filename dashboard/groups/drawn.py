@@ -9,6 +9,7 @@ from dashboard.groups.beyond import MOST_SHOWN, Beyond
 from dashboard.groups.lane import Lane
 from dashboard.groups.leanest import division_of
 from dashboard.groups.models import Group, Round
+from dashboard.groups.partly import asked_in_part
 from dashboard.groups.past_lag import lag_at
 from dashboard.groups.story import MOST_LANES
 from dashboard.groups.twice import Twice, totals_in, twice_in
@@ -59,6 +60,7 @@ def plain_lanes(
     twice: Mapping[Lane, Twice] | None = None,
     *,
     rest: Sequence[Beyond] = (),
+    at: int | None = None,
 ) -> dict[str, object] | None:
     """Give the handoffs of a round as plain values for the browser, worst first.
 
@@ -68,6 +70,7 @@ def plain_lanes(
         now: ms since 1970.
         twice: what was consumed twice, of the handoffs of which that is known.
         rest: queues without owner, or with two, of which no handoff tells: they have a lane each among the others.
+        at: the past instant that the page shows; None is now.
     """
     if row is None:
         return None
@@ -78,6 +81,7 @@ def plain_lanes(
         "opened_at": row.opened_at,
         "closed_at": row.closed_at,
         "now": now,
+        "in_part": asked_in_part(group=row.group_id, at=at),
         "count": len(lanes),
         "lanes": [plain for _, plain in sorted(told, key=lambda each: each[0], reverse=True)],
     }

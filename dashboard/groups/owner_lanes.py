@@ -13,6 +13,7 @@ from dashboard.groups.bands import FOREVER, Bounded, Intervals, all_told, as_per
 from dashboard.groups.doubts import merged
 from dashboard.groups.models import Group, Member
 from dashboard.groups.owned import orphans_of, spans_of
+from dashboard.groups.partly import asked_in_part
 from dashboard.groups.proofs import sure_until_of
 from dashboard.groups.silences import doubts_of, told_until_of
 
@@ -52,6 +53,7 @@ def owner_lanes(*, group: Group, since: int, until: int) -> dict[str, object]:
         "since": since,
         "until": until,
         "told_until": told_until_of(group.pk),
+        "in_part": asked_in_part(group=group.pk),
         "doubts": merged(doubts_of(group=group.pk, since=since), since=since, until=until),
         "clients": list(clients.values()),
         "count": len(queues),

@@ -75,7 +75,7 @@ def _context(request: HttpRequest, found: Group, shown: Shown, at: int, now: int
         "state": to_json(state),
         "time": bar,
         "around": {**around, "corrected": corrected.clients},
-        "lanes": plain_lanes(row, lanes, at, rest=rest),
+        "lanes": plain_lanes(row, lanes, at, rest=rest, at=at),
         "lag": lag_at(group=found, at=at),
     }
     return {

@@ -26,15 +26,18 @@ def doubts_of_each(*, groups: Collection[int], since: int) -> dict[int, list[tup
     """Say the same of groups, by their numbers, in order, apart from each other; those without doubts are left out.
 
     Nobody knows what a member had then, nor who was one where a broker did not tell. Who left, with a good-bye or
-    without, may have taken queues since his last word. Who seems to come through a proxy never answers, and owns no
-    queues: of that there is no doubt.
+    without, may have taken queues since his last word; of several connections one alone told. Who seems to come
+    through a proxy never answers, and owns no queues: of that there is no doubt.
     """
     found: dict[int, list[tuple[int, int]]] = {}
     members = Member.objects.filter(Q(silent_until__gt=since) | Q(left_at__gt=since), group__in=groups)
-    columns = ("silences", "left_at", "missing", "held_seen_at", TOLD, *WHO)
-    for group, times, left, missing, seen, told, client, strategy in members.values_list("group", *columns):
+    columns = ("silences", "doubled", "doubled_at", "left_at", "missing", "held_seen_at", TOLD, *WHO)
+    for group, times, parts, several, left, missing, seen, told, client, strategy in members.values_list(
+        "group", *columns
+    ):
         own = found.setdefault(group, [])
-        own += ((begin, end) for begin, end in times or () if end > since)
+        own += ((begin, end) for begin, end in [*(times or ()), *(parts or ())] if end > since)
+        own += [(several, left)] if several is not None and left is not None and several < left else []
         is_silent = missing is not None or seen is None
         if left is not None and left > since and told < left:
             own += [] if is_proxied(client, strategy=strategy, is_silent=is_silent) else [(told, left)]
@@ -45,7 +48,10 @@ def doubts_of_each(*, groups: Collection[int], since: int) -> dict[int, list[tup
 
 
 def told_until_of(group: int) -> int | None:
-    """Say until when everybody had told what they hold; None: all do. Who does not answer may have taken any since."""
+    """Say until when everybody had told all that they hold; None: all do.
+
+    Who does not answer may have taken any queue since, and so may another connection of who has several.
+    """
     return told_until_of_each(groups=[group]).get(group)
 
 
@@ -57,6 +63,8 @@ def told_until_of_each(*, groups: Sequence[int]) -> dict[int, int]:
     told = [
         (group, at) for group, at, client, strategy in rows if not is_proxied(client, strategy=strategy, is_silent=True)
     ]
+    several = Member.objects.filter(doubled_at__isnull=False, group__in=groups, left_at=None)
+    told += several.values_list("group", "doubled_at")
     lost = Broker.objects.filter(cluster=OuterRef("group__cluster"), name=OuterRef("broker"), broker_id=0)
     untold = MemberList.objects.filter(~Exists(lost.filter(gone_at__isnull=False)), group__in=groups)
     lists = untold.filter(missing__isnull=False).values_list("group", Coalesce("missing_low", "missing_at", 0))

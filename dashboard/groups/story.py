@@ -15,6 +15,7 @@ from dashboard.groups.handoffs import NO_PAUSE, UNKNOWN_PAUSE, longest_pause, st
 from dashboard.groups.lane import Lane
 from dashboard.groups.models import Group, Holding, Member, Presence, Round
 from dashboard.groups.owned import bands_of, disputes_of
+from dashboard.groups.partly import asked_in_part
 from dashboard.groups.shares import Lasted, Share
 from dashboard.groups.silences import doubts_of, told_until_of
 from dashboard.groups.whose import cause_with_names, whose
@@ -59,6 +60,7 @@ def time_bar(*, group: Group, since: int, now: int) -> dict[str, object]:
         "two": [_step(step) for step in bands.two],
         "is_whole": bands.is_whole,
         "told_until": told_until,
+        "in_part": asked_in_part(group=group.pk),
         "doubts": merged(doubts, since=since, until=now),
     }
 

@@ -378,6 +378,7 @@ test("a lane whose owner nobody knows says so, and what is known before", () => 
 
   assert.deepEqual(verdict(lane), ["word-unknown", "unknown: no answer"]);
   assert.deepEqual(verdict({ ...lane, unowned: [2500, null] }), ["word-unknown", "2.5\u00a0s no owner, then unknown: no answer"]);
+  assert.deepEqual(verdict({ ...lane, in_part: ["A"] }), ["word-unknown", "unknown: not each connection of a member can be asked"]);
 });
 
 test("a handoff of which only the most is known may have had nobody, or two: neither is said to have been", () => {

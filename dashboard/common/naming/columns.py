@@ -60,6 +60,8 @@ COLUMNS = {
     "document": pgettext_lazy("column", "document"),
     "done_version": pgettext_lazy("column", "done version"),
     "double_count": pgettext_lazy("column", "queues with two owners"),
+    "doubled": pgettext_lazy("column", "earlier times of several connections"),
+    "doubled_at": pgettext_lazy("column", "several connections since"),
     "dropped_at": pgettext_lazy("column", "dropped at"),
     "dropped_high": pgettext_lazy("column", "dropped at the latest"),
     "dropped_low": pgettext_lazy("column", "dropped at the earliest"),

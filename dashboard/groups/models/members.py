@@ -29,12 +29,20 @@ class Member(Sourced):
     ``registrations``: over how many connections one broker has this client id; RocketMQ counts each as a member.
     ``held_seen_at``: the last look at which it told all that it holds; NULL is never. ``missing`` says why a later
     look got no answer: what it holds is unknown since ``missing_at``. ``silences`` are such times that ended, the last
-    one at ``silent_until``: of what others are told to have lacked meanwhile, nothing is certain.
+    one at ``silent_until``: of what others are told to have lacked meanwhile, nothing is certain. ``doubled_at``: since
+    when it may have several connections, of which only one is asked; ``doubled`` are such times that ended, of which
+    the same is true.
     """
 
     group = models.ForeignKey(Group, models.CASCADE, related_name="members")
     client_id = NameField()
     registrations = models.IntegerField(default=1)
+    doubled_at = AtField(null=True, blank=True)
+    doubled = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="[[several connections since, until], …]; of many the oldest are one; NULL: none",
+    )
     left_at = AtField(null=True, blank=True)
     departure = models.CharField(max_length=20, null=True, blank=True, choices=choices_of(Departure))
     good_bye_at = AtField(null=True, blank=True)

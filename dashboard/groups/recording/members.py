@@ -37,6 +37,7 @@ NEW_LIFE: dict[str, object] = {
     "missing": None,
     "missing_at": None,
     "registrations": 1,
+    "doubled_at": None,
 }
 
 
@@ -113,6 +114,7 @@ def list_seen(book: GroupBook, fact: MemberListSeen) -> bool:
     """A broker listed the members; an id that it lists twice is registered over two connections."""
     group, broker, clients = book.group(fact.group), known_as(fact.broker), [known_as(name) for name in fact.clients]
     row = book.lists.get((group.name, broker))
+    since = observed_at(fact) if row is None else row.observed_at
     if row is None:
         book.lists.add(MemberList(group=group, broker=broker, clients=clients, **source_columns(fact)))
         if not clients:
@@ -131,7 +133,7 @@ def list_seen(book: GroupBook, fact: MemberListSeen) -> bool:
     for name in dict.fromkeys(clients):
         member = book.members.get((group.name, name))
         most = max(listed.count(name) for listed in everywhere)
-        if member is not None and book.members.update(member, registrations=most):
+        if member is not None and book.members.update(member, **silences.of_connections(member, most, since, fact)):
             book.touch(group.name)
     return True
 

@@ -1,4 +1,4 @@
-"""When it was unknown what a member holds, or whom a broker lists: kept when it ends, for what is told of then."""
+"""When it was unknown what a member holds, or all of it, or whom a broker lists: kept when it ends, as told of then."""
 
 from __future__ import annotations
 
@@ -38,7 +38,17 @@ def of_life(row: Member) -> dict[str, object]:
     """
     if row.left_at is None or row.is_proxied:
         return {}
-    return _with(row, told_at(row), row.left_at)
+    return {**_with(row, told_at(row), row.left_at), **_doubled(row, row.left_at)}
+
+
+def of_connections(row: Member, most: int, since: int, fact: Fact) -> dict[str, object]:
+    """Give the columns of a member that a broker lists over ``most`` connections now, and has not ``since`` then."""
+    columns: dict[str, object] = {"registrations": most}
+    if most > 1 and row.doubled_at is None:
+        columns["doubled_at"] = max(since, row.at)
+    elif most == 1 and row.doubled_at is not None:
+        columns |= {**_doubled(row, observed_at(fact)), "doubled_at": None}
+    return columns
 
 
 def of_list(row: MemberList, fact: Fact) -> dict[str, object]:
@@ -61,3 +71,9 @@ def _with(row: Member, since: int, until: int) -> dict[str, object]:
     if since >= until:
         return {}
     return {"silences": kept(row.silences, since, until), "silent_until": max(until, row.silent_until or 0)}
+
+
+def _doubled(row: Member, until: int) -> dict[str, object]:
+    if row.doubled_at is None or row.doubled_at >= until:
+        return {}
+    return {"doubled": kept(row.doubled, row.doubled_at, until), "silent_until": max(until, row.silent_until or 0)}

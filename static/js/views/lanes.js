@@ -4,6 +4,7 @@
 import { between, clock, span, ticks } from "../lib/time.js";
 import { draw } from "../lib/svg.js";
 import { fill, gettext } from "../lib/words.js";
+import { noAnswer } from "../lib/partly.js";
 import { shown } from "../lib/shown.js";
 import { widthOf } from "../lib/widths.js";
 
@@ -17,8 +18,9 @@ const WHOLE = 13; // how tall that is which nobody has, or two
 const BEFORE_MS = 60_000; // what was longer before the round is not on the axis
 
 /** Draw the lanes of a round into `host`. */
-export function drawLanes(host, story) {
-  if (!host || !story?.lanes.length) return host?.replaceChildren();
+export function drawLanes(host, told) {
+  if (!host || !told?.lanes.length) return host?.replaceChildren();
+  const story = { ...told, lanes: told.lanes.map((lane) => ({ ...lane, in_part: told.in_part ?? [] })) };
   const end = story.closed_at ?? story.now;
   const isWaiting = story.lanes.some((lane) => lane.is_waiting || lane.is_shared || lane.is_unknown);
   const lasts = story.closed_at === null ? end : Infinity; // what lasts goes on after a round that has ended
@@ -211,8 +213,8 @@ export function gapBefore({ unowned, taken_at: taken, taken_low: low }) {
 export function verdict(lane) {
   if (lane.why) return verdictBeside(lane);
   const { from, unowned, overlap, is_waiting: isWaiting, is_shared: isShared, is_overlap: isOverlap, is_gap: isGap, is_unknown: isUnknown, is_first_seen: isFirstSeen } = lane;
-  if (isUnknown && unowned[0]) return ["word-unknown", fill(gettext("%(span)s no owner, then unknown: no answer"), { span: span(unowned[0]) })];
-  if (isUnknown) return ["word-unknown", gettext("unknown: no answer")];
+  if (isUnknown && unowned[0]) return ["word-unknown", fill(gettext("%(span)s no owner, then %(unknown)s"), { span: span(unowned[0]), unknown: noAnswer(lane.in_part) })];
+  if (isUnknown) return ["word-unknown", noAnswer(lane.in_part)];
   if (isShared && isOverlap) return ["word-two", fill(gettext("%(span)s two owners so far"), { span: between(overlap) })];
   if (isShared) return ["word-unknown", fill(gettext("perhaps two owners so far, %(span)s"), { span: between(overlap) })];
   if (isOverlap && lane.is_older) return ["word-two", fill(gettext("%(span)s two owners, since an earlier round"), { span: between(overlap) })];

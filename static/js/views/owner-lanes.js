@@ -5,6 +5,7 @@ import { clock, span, ticks } from "../lib/time.js";
 import { draw, make } from "../lib/svg.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
 import { goingOn, inParts, ownersNow } from "../lib/bands.js";
+import { noAnswer } from "../lib/partly.js";
 import { shown } from "../lib/shown.js";
 
 const [LANE, TITLE, HEAD, PER_LETTER] = [15, 20, 16, 6.4];
@@ -64,7 +65,10 @@ function lanesOf(queues) {
 const doubtsOf = ({ doubts = [], told_until: told }) => (told === null ? doubts : [...doubts, [told, Infinity]]);
 
 const SILENT = (client) => fill(gettext("perhaps %(client)s, who did not answer"), { client: shown(client) });
-const NOBODY = (isKnown) => (isKnown ? gettext("no owner") : gettext("unknown: no answer"));
+const NOBODY = (isKnown, inPart) => (isKnown ? gettext("no owner") : noAnswer(inPart));
+
+/** The ids of several connections, where these alone are why it is unknown then. */
+const partlyIn = (low, { told_until: toldUntil, in_part: inPart = [] }) => (toldUntil !== null && low >= toldUntil ? inPart : []);
 
 function laneOf({ id, bars, none, perhaps, two, away = [] }, told, y, scale, until, looked) {
   const { clients, told_until: toldUntil, until: read } = told;
@@ -91,7 +95,7 @@ function laneOf({ id, bars, none, perhaps, two, away = [] }, told, y, scale, unt
   const perhapsNow = upToNow(perhaps, toldUntil === null && isOpen(perhaps, none));
   const twoNow = upToNow(two, owners.told > 1);
   for (const [from, to] of noneNow) {
-    for (const [low, high, isKnown] of inParts(from, to, doubtsOf(told))) box(isKnown ? "owner-none" : "owner-unknown", low, high, during(NOBODY(isKnown), low, high, until));
+    for (const [low, high, isKnown] of inParts(from, to, doubtsOf(told))) box(isKnown ? "owner-none" : "owner-unknown", low, high, during(NOBODY(isKnown, partlyIn(low, told)), low, high, until));
   }
   for (const [from, to] of perhapsNow) box("owner-perhaps", from, to, during(gettext("perhaps no owner"), from, to, until));
   for (const [from, to] of twoNow) box("owner-two", from, to, during(gettext("two owners"), from, to, until));
@@ -115,7 +119,7 @@ function tabulate(details, told) {
     const head = make("tr", {}, ...[gettext("queue"), gettext("owner"), gettext("from"), gettext("until")].map((words) => make("th", {}, words)));
     const rows = told.queues.flatMap(({ topic, broker, id, bars, none, perhaps, two, away = [] }) => {
       const name = shown(`${topic}/${broker}/${id}`, 80);
-      const all = [...bars.flatMap((bar) => heldIn(bar, told.clients)), ...perhaps.map(([from, to]) => [from, to, gettext("perhaps no owner")]), ...none.flatMap(([from, to]) => inParts(from, to, doubtsOf(told)).map(([low, high, isKnown]) => [low, high, NOBODY(isKnown)])), ...two.map(([from, to]) => [from, to, gettext("two owners")]), ...away.map(([from, to]) => [from, to, gettext("in no route")])];
+      const all = [...bars.flatMap((bar) => heldIn(bar, told.clients)), ...perhaps.map(([from, to]) => [from, to, gettext("perhaps no owner")]), ...none.flatMap(([from, to]) => inParts(from, to, doubtsOf(told)).map(([low, high, isKnown]) => [low, high, NOBODY(isKnown, partlyIn(low, told))])), ...two.map(([from, to]) => [from, to, gettext("two owners")]), ...away.map(([from, to]) => [from, to, gettext("in no route")])];
       return all.sort((a, b) => a[0] - b[0]).map(([from, to, words]) => make("tr", {}, make("th", { scope: "row", class: "id" }, name), make("td", {}, words), make("td", {}, sinceWhen(from, told.since)), make("td", {}, to === null ? gettext("now") : clock(to, { millis: true }))));
     });
     const table = make("table", { class: "table" }, make("thead", {}, head), make("tbody", {}, ...rows.slice(0, 2000)));

@@ -5,6 +5,7 @@ import { clock, span, ticks } from "../lib/time.js";
 import { draw } from "../lib/svg.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
 import { glyphOf } from "../lib/glyphs.js";
+import { noAnswer } from "../lib/partly.js";
 import { widthOf } from "../lib/widths.js";
 
 const [PER_LETTER, PER_BOLD] = [6.4, 7.2];
@@ -94,18 +95,18 @@ function later(looked, scale, until) {
 /** While somebody did not answer, who has left since: whoever that was may have had what nobody had. */
 function doubted({ doubts = [] }, scale, until) {
   return doubts.map(([from, to]) => {
-    const title = fill(gettext("unknown from %(at)s to %(until)s: not everybody answered, or NameServers disagreed"), { at: clock(from), until: clock(to) });
+    const title = fill(gettext("unknown from %(at)s to %(until)s: not everybody answered, or not of all connections, or NameServers disagreed"), { at: clock(from), until: clock(to) });
     const x = scale(from);
     return draw("rect", { class: "band-unknown", x, y: NONE, width: Math.max(1.5, scale(Math.min(to, until)) - x), height: 8 }, draw("title", {}, title));
   });
 }
 
 /** From when on somebody does not answer: whoever that is may have what nobody has, or a second time what another has. */
-function unknown({ told_until: told, since }, scale, until) {
+function unknown({ told_until: told, since, in_part: inPart = [] }, scale, until) {
   if (told === null || told >= until) return [];
   const [from, to] = [scale(Math.max(told, since)), scale(until)];
-  const words = gettext("unknown: no answer");
-  const title = fill(gettext("unknown since %(at)s: not everybody has answered since"), { at: clock(told) });
+  const words = noAnswer(inPart);
+  const title = fill(inPart.length ? gettext("unknown since %(at)s: not each connection of a member can be asked") : gettext("unknown since %(at)s: not everybody has answered since"), { at: clock(told) });
   const rows = [TWO, NONE].map((y) => draw("rect", { class: "band-unknown", x: from, y, width: Math.max(1.5, to - from), height: 8 }, draw("title", {}, title)));
   const isWide = to - from > widthOf(words, 6.2) + 12;
   const text = draw("text", { class: "says-unknown", x: isWide ? (from + to) / 2 : to, y: SAYS, "text-anchor": isWide ? "middle" : "end" }, words, draw("title", {}, title));
