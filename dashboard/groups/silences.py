@@ -57,14 +57,16 @@ def told_until_of(group: int) -> int | None:
 
 def told_until_of_each(*, groups: Sequence[int]) -> dict[int, int]:
     """Say the same of several groups; those of which all tell are left out."""
-    is_silent = Q(missing__isnull=False) | Q(held_seen_at=None)
-    silent = Member.objects.filter(is_silent, group__in=groups, left_at=None)
-    rows = silent.values_list("group", TOLD, *WHO)
-    told = [
-        (group, at) for group, at, client, strategy in rows if not is_proxied(client, strategy=strategy, is_silent=True)
-    ]
-    several = Member.objects.filter(doubled_at__isnull=False, group__in=groups, left_at=None)
-    told += several.values_list("group", "doubled_at")
+    is_doubtful = Q(missing__isnull=False) | Q(held_seen_at=None) | Q(doubled_at__isnull=False)
+    rows = Member.objects.filter(is_doubtful, group__in=groups, left_at=None)
+    columns = ("missing", "held_seen_at", TOLD, "doubled_at", *WHO)
+    told: list[tuple[int, int]] = []
+    for group, missing, seen, at, several, client, strategy in rows.values_list("group", *columns):
+        is_silent = missing is not None or seen is None
+        if is_silent and not is_proxied(client, strategy=strategy, is_silent=True):
+            told.append((group, at))
+        if several is not None:
+            told.append((group, several))
     lost = Broker.objects.filter(cluster=OuterRef("group__cluster"), name=OuterRef("broker"), broker_id=0)
     untold = MemberList.objects.filter(~Exists(lost.filter(gone_at__isnull=False)), group__in=groups)
     lists = untold.filter(missing__isnull=False).values_list("group", Coalesce("missing_low", "missing_at", 0))

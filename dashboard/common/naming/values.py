@@ -77,6 +77,7 @@ EXPLANATIONS = frozenset(
         gettext_noop("[[missing since, told again], …]; of many the oldest are one; NULL: none"),
         gettext_noop("[[since, until, whether queues went], …]; NULL: none"),
         gettext_noop("[[told last, told again or left], …]; of many the oldest are one; NULL: none"),
+        gettext_noop("[[several connections since, until], …]; of many the oldest are one; NULL: none"),
         gettext_noop("batches of facts that wait to be stored"),
         gettext_noop("broker -> topics that it is set to give by POP; NULL: none told of any"),
         gettext_noop("brokers that did not tell who is a member"),
