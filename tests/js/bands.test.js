@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { asOfNow, goingOn, inParts, lookedUntil, ownerBands, ownersNow } from "../../static/js/lib/bands.js";
+import { asOfNow, goingOn, inParts, lookedUntil, ownerBands, ownersBetween, ownersNow } from "../../static/js/lib/bands.js";
 
 const cell = (client, held = []) => ({ client, held });
 const time = { since: 0, until: 100_000, told_until: null, rounds: [], none: [[90_000, 100_000, 2]], two: [[50_000, 60_000, 1], [80_000, 94_000, 3]] };
@@ -55,4 +55,16 @@ test("who does not answer may have let go of a queue: two have it only as both t
 test("where every member has every queue the time bar has no bands of owners", () => {
   assert.deepEqual(ownerBands(false), ["two", "none"]);
   assert.deepEqual(ownerBands(true), []);
+});
+
+test("who had a queue while two did are both named, and nobody who had it before or after", () => {
+  const bars = [
+    [2, 0, 900, null],
+    [0, 1_000, 2_000, null],
+    [1, 1_500, null, null],
+    [3, 2_000, null, null],
+  ];
+
+  assert.deepEqual(ownersBetween(bars, 1_500, 2_000), [0, 1]);
+  assert.deepEqual(ownersBetween(bars, 1_000, 1_500), [0]);
 });

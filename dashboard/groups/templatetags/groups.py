@@ -27,6 +27,7 @@ from dashboard.groups.proofs import proven_at
 from dashboard.groups.words import cause_words, round_state_words
 from dashboard.push.messages import Fault, Row
 from rebalance_engine.events import Cause
+from rebalance_engine.model import MessageModel
 from rebalance_engine.rounds import NOT_CONVERGED_MS
 
 register = template.Library()
@@ -60,9 +61,13 @@ def cause(value: str | None) -> str:
 
 
 @register.inclusion_tag("groups/_causes.html")
-def causes_legend() -> dict[str, object]:
-    """Say what the heads of rounds mean; rare ones where the time bar has one (``time-bar.js``)."""
-    return {"causes": [each.value for each in LEGEND], "rare": [each.value for each in RARE]}
+def causes_legend(model: str | None = None) -> dict[str, object]:
+    """Say what the heads of rounds mean; rare ones where the time bar has one (``time-bar.js``).
+
+    And what its bands do, which a group that broadcasts has none of; their colours have their words beside them.
+    """
+    has_bands = model != MessageModel.BROADCASTING.value
+    return {"causes": [each.value for each in LEGEND], "rare": [each.value for each in RARE], "has_bands": has_bands}
 
 
 @register.filter

@@ -18,6 +18,9 @@ export function ownersNow(bars) {
   return { told: open.filter(([, , , certain]) => certain === null).length, most: open.length };
 }
 
+/** Who had a queue at any time between two instants, each once, in the order in which they took it; by its bars. */
+export const ownersBetween = (bars, from, to) => [...new Set(bars.filter(([, at, until]) => at < to && (until ?? Infinity) > from).map(([client]) => client))];
+
 /** A time in parts `[since, until, isKnown]`: within `doubts`, in order, not everybody answered. */
 export function inParts(from, to, doubts) {
   const parts = [];

@@ -4,7 +4,7 @@ import { LEFT, RIGHT } from "./time-bar.js";
 import { clock, span, ticks } from "../lib/time.js";
 import { draw, make } from "../lib/svg.js";
 import { fill, gettext, ngettext } from "../lib/words.js";
-import { goingOn, inParts, ownersNow } from "../lib/bands.js";
+import { goingOn, inParts, ownersBetween, ownersNow } from "../lib/bands.js";
 import { noAnswer } from "../lib/partly.js";
 import { shown } from "../lib/shown.js";
 
@@ -67,6 +67,11 @@ const doubtsOf = ({ doubts = [], told_until: told }) => (told === null ? doubts 
 const SILENT = (client) => fill(gettext("perhaps %(client)s, who did not answer"), { client: shown(client) });
 const NOBODY = (isKnown, inPart) => (isKnown ? gettext("no owner") : noAnswer(inPart));
 
+const bothWords = (who) => fill(gettext("two owners: %(who)s"), { who: who.map((client) => shown(client, 64)).join(", ") });
+
+/** The ends of their ids, as far as there is room: by these they are told apart. */
+const bothNames = (who, wide) => who.map((client) => shown(client.slice(client.indexOf("@") + 1), Math.max(2, Math.floor((wide - 6) / PER_LETTER / who.length) - 3))).join(" + ");
+
 /** The ids of several connections, where these alone are why it is unknown then. */
 const partlyIn = (low, { told_until: toldUntil, in_part: inPart = [] }) => (toldUntil !== null && low >= toldUntil ? inPart : []);
 
@@ -98,7 +103,11 @@ function laneOf({ id, bars, none, perhaps, two, away = [] }, told, y, scale, unt
     for (const [low, high, isKnown] of inParts(from, to, doubtsOf(told))) box(isKnown ? "owner-none" : "owner-unknown", low, high, during(NOBODY(isKnown, partlyIn(low, told)), low, high, until));
   }
   for (const [from, to] of perhapsNow) box("owner-perhaps", from, to, during(gettext("perhaps no owner"), from, to, until));
-  for (const [from, to] of twoNow) box("owner-two", from, to, during(gettext("two owners"), from, to, until));
+  for (const [from, to] of twoNow) {
+    const who = ownersBetween(bars, from, to).map((client) => clients[client]);
+    const [x, wide] = box("owner-two", from, to, during(bothWords(who), from, to, until));
+    if (wide > 60) group.append(draw("text", { class: "owner-name of-two", x: x + 4, y: y + 11 }, bothNames(who, wide)));
+  }
   return group;
 }
 
@@ -119,7 +128,7 @@ function tabulate(details, told) {
     const head = make("tr", {}, ...[gettext("queue"), gettext("owner"), gettext("from"), gettext("until")].map((words) => make("th", {}, words)));
     const rows = told.queues.flatMap(({ topic, broker, id, bars, none, perhaps, two, away = [] }) => {
       const name = shown(`${topic}/${broker}/${id}`, 80);
-      const all = [...bars.flatMap((bar) => heldIn(bar, told.clients)), ...perhaps.map(([from, to]) => [from, to, gettext("perhaps no owner")]), ...none.flatMap(([from, to]) => inParts(from, to, doubtsOf(told)).map(([low, high, isKnown]) => [low, high, NOBODY(isKnown, partlyIn(low, told))])), ...two.map(([from, to]) => [from, to, gettext("two owners")]), ...away.map(([from, to]) => [from, to, gettext("in no route")])];
+      const all = [...bars.flatMap((bar) => heldIn(bar, told.clients)), ...perhaps.map(([from, to]) => [from, to, gettext("perhaps no owner")]), ...none.flatMap(([from, to]) => inParts(from, to, doubtsOf(told)).map(([low, high, isKnown]) => [low, high, NOBODY(isKnown, partlyIn(low, told))])), ...two.map(([from, to]) => [from, to, bothWords(ownersBetween(bars, from, to).map((client) => told.clients[client]))]), ...away.map(([from, to]) => [from, to, gettext("in no route")])];
       return all.sort((a, b) => a[0] - b[0]).map(([from, to, words]) => make("tr", {}, make("th", { scope: "row", class: "id" }, name), make("td", {}, words), make("td", {}, sinceWhen(from, told.since)), make("td", {}, to === null ? gettext("now") : clock(to, { millis: true }))));
     });
     const table = make("table", { class: "table" }, make("thead", {}, head), make("tbody", {}, ...rows.slice(0, 2000)));

@@ -103,6 +103,20 @@ def test_the_signs_of_causes_have_their_words() -> None:
         assert f'data-glyph="{each}" viewBox="-6 -6 12 12"></svg>{cause(each)}<' in legend
 
 
+def test_the_bands_of_the_time_bar_have_their_words_where_there_are_any() -> None:
+    divided, shared = (
+        render_to_string("groups/_causes.html", causes_legend(model)) for model in ("CLUSTERING", "BROADCASTING")
+    )
+
+    for look, words in (
+        ("band-perhaps", "perhaps no owner"),
+        ("band-unknown", "unknown"),
+        ("band-later", "not looked at yet"),
+    ):
+        assert re.search(rf'class="{look}"[^>]*></rect></svg>{words}<', divided)
+        assert look not in shared
+
+
 def test_the_map_of_a_broadcasting_group_has_no_marks_of_a_second_owner_or_of_moves() -> None:
     divided, shared = (
         render_to_string("groups/_legend.html", {"group": {"model": model}}) for model in ("CLUSTERING", "BROADCASTING")
