@@ -8,6 +8,7 @@ It changes nothing. The exit status is 1 if something failed; warnings are none.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from rebalance_engine.cli.asking import add_asking_arguments, as_json, ask
 from rebalance_engine.cli.clients import network_of
 from rebalance_engine.cli.terminal import Paper, paper_of, safe, show, wrapped
 from rebalance_engine.network.admin import Admin
+from rebalance_engine.network.checking_members import check_members
 from rebalance_engine.network.checkup import CHECKUP_S, Check, Verdict, check_cluster
 
 LABELS = {Verdict.OK: "ok", Verdict.WARNING: "WARNING", Verdict.FAILED: "FAILED"}
@@ -34,7 +36,11 @@ def run(asked: argparse.Namespace) -> int:
     settings = network_of(asked)
 
     async def main(admin: Admin, _: object) -> int:
+        clock = asyncio.get_running_loop().time
+        began = clock()
         checks = await check_cluster(admin, settings, deadline_s=asked.timeout)
+        if any(check.verdict is not Verdict.FAILED for check in checks):
+            checks += await check_members(admin, deadline_s=asked.timeout - (clock() - began))
         show(
             [as_json(describe(check)) for check in checks] if asked.json else list(lines(checks, paper_of(sys.stdout)))
         )
