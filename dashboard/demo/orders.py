@@ -5,7 +5,7 @@ verb                      ``group_name``  ``target``              ``parameters``
 ========================  ==============  ======================  ==============================================
 ``demo.add_consumer``     a group
 ``demo.kill_consumer``    its group       client id; empty: last  ``how``: crash (default), silent, leave
-``demo.stall_consumer``   its group       client id; empty: 1st   ``for_s``: 1 to 600 (25)
+``demo.stall_consumer``   its group       client id; empty: 1st   ``for_s``: 1 to 600 (180)
 ``demo.resume_consumer``  its group       client id; empty: 1st
 ``demo.slow_broker``                      broker's name           ``delay_ms``: 1 to 10000 (900), ``for_s`` (30)
 ``demo.restart_broker``                   broker's name           ``for_s`` (12)
@@ -29,6 +29,7 @@ SLOW_BROKER = "demo.slow_broker"
 RESTART_BROKER = "demo.restart_broker"
 HEAL_BROKER = "demo.heal_broker"
 MOST_SECONDS = 600
+STALL_S = 180  # what hangs is a finding once nothing was committed for a minute, at looks as far apart, and one more
 MOST_DELAY_MS = 10_000
 
 
@@ -81,7 +82,7 @@ def _kill(order: Order, members: Members) -> Act:
 
 def _stall(order: Order, members: Members) -> Act:
     group = _group(order)
-    return Stall(group, _seconds(order, 25), _member(order, group, members, default=0))
+    return Stall(group, _seconds(order, STALL_S), _member(order, group, members, default=0))
 
 
 def _resume(order: Order, members: Members) -> Act:

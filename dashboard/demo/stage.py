@@ -184,7 +184,8 @@ class Stage:
             self._script.leave_alone(order.group, self._now())  # nothing comes between
         done = await self.perform(act)
         if self._script is not None:
-            self._script.leave_alone(order.group, self._now())
+            lasts = act.for_ms if isinstance(act, Stall) else 0
+            self._script.leave_alone(order.group, self._now() + lasts)
             if isinstance(act, Slow | Down):
                 self._script.note_trouble(self._now() + act.for_ms)
         logger.info("ordered: %s", done.detail)

@@ -1,4 +1,5 @@
 import pytest
+from django.template.loader import render_to_string
 
 from dashboard.demo.orders import (
     ADD_CONSUMER,
@@ -14,6 +15,7 @@ from dashboard.demo.orders import (
     act_of,
 )
 from dashboard.demo.script import Down, Go, Going, Join, Recover, Resume, Slow, Stall
+from rebalance_engine.findings.flow import STUCK_MS
 
 MEMBERS = {"billing": ("billing-1", "billing-2"), "search-index": ()}
 
@@ -39,6 +41,17 @@ def test_every_verb_means_something() -> None:
         Recover("broker-c"),
     ]
     assert len(acts) == len(VERBS)
+
+
+def test_a_member_that_is_ordered_to_stall_does_so_until_that_is_a_finding_that_is_confirmed() -> None:
+    looks_ms = 3 * 30_000  # offsets are asked for each 10 s at least where somebody looks, and a fault twice
+
+    act = act_of(Order(verb=STALL_CONSUMER, group="billing"), MEMBERS)
+    button = render_to_string("groups/_play.html", {"group": {"pk": 1}})
+
+    assert isinstance(act, Stall)
+    assert act.for_ms >= STUCK_MS + looks_ms
+    assert f"hangs for {act.for_ms // 1_000} s" in button
 
 
 @pytest.mark.parametrize("how", Going)

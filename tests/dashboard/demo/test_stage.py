@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from dashboard.demo.orders import KILL_CONSUMER, SLOW_BROKER, BadOrder, Order
+from dashboard.demo.orders import KILL_CONSUMER, SLOW_BROKER, STALL_CONSUMER, BadOrder, Order
 from dashboard.demo.script import Disband, Down, Go, Going, Join, Recover, Resume, Slow, Stall
 from dashboard.demo.shop import CASTS
 from dashboard.demo.stage import Stage
@@ -63,6 +63,21 @@ async def test_a_member_that_stalls_works_again_later(tmp_path: Path) -> None:
 
         assert stalled.clients == works.clients == (f"127.0.0.1@{first}",)
         assert gone.clients == ()
+
+    await on_stage(tmp_path, play)
+
+
+@on_a_loop
+async def test_a_group_of_which_a_member_is_ordered_to_stall_is_left_alone_for_as_long(tmp_path: Path) -> None:
+    async def play(stage: Stage) -> None:
+        await until(lambda: stage.has_begun)
+        script = stage._script
+        assert script is not None
+
+        await stage.obey(Order(verb=STALL_CONSUMER, group="billing", parameters={"for_s": 180}))
+        script.add(stage._now(), Join("billing"))
+
+        assert Join("billing") not in script.due(stage._now() + 170_000, stage.members)
 
     await on_stage(tmp_path, play)
 

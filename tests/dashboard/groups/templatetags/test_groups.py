@@ -127,6 +127,18 @@ def test_the_map_of_a_broadcasting_group_has_no_marks_of_a_second_owner_or_of_mo
     assert "held and wanted" in shared
 
 
+def test_loads_say_how_many_queues_changed_hands_where_each_has_as_many_as_before() -> None:
+    facts = {"loads": [Load("A", 4, 4), Load("B", 4, 4)], "moved_so_far": 2}
+
+    over = render_to_string("groups/_loads.html", {**facts, "round": {"closed_at": 1, "changed_count": 6}})
+    is_open = render_to_string("groups/_loads.html", {**facts, "round": {"closed_at": None, "changed_count": None}})
+    unknown = render_to_string("groups/_loads.html", {**facts, "round": {"closed_at": 1, "changed_count": None}})
+
+    assert "<small>6 queues changed hands</small>" in over
+    assert "<small>2 queues changed hands so far</small>" in is_open
+    assert "changed hands" not in unknown
+
+
 def test_the_end_of_an_id_beside_its_load_says_how_many_letters_are_never_cut() -> None:
     loads = [Load("10.0.0.1@billing-7", 1, 2), Load("10.0.0.1@billing-12", 1, 2)]
 
