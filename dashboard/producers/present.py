@@ -97,6 +97,7 @@ def _history(
         "failed": sum(not send.is_fine for send in shown),
         "failed_share": share(sum(not send.is_fine for send in shown), len(shown)),
         "per_second": rate(len(shown), box.until - box.since),
+        "length_ms": box.until - box.since,
         "counted": _figures(count(each, since=since, now=box.until, heard=heard)),
         "since": box.since,
         "until": box.until,

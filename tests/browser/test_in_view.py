@@ -27,6 +27,9 @@ def test_the_sentence_of_a_map_that_is_taller_than_the_window_stays_in_view(turn
     turn(30)
     page.set_viewport_size({"width": 1440, "height": 500})
     open_group(page)
+    assert (
+        page.locator("#says").evaluate("says => getComputedStyle(says).position") == "static"
+    )  # that is about no cell
     page.locator("#map").evaluate("map => scrollTo(0, map.getBoundingClientRect().top + scrollY - 300)")
 
     page.keyboard.press("ArrowRight")
@@ -82,3 +85,18 @@ def test_links_to_files_stand_in_one_line_at_any_width(turn: Turn, page: Page) -
             "every => every.map(each => new Set([...each.children].map(a => a.getBoundingClientRect().top)).size)"
         )
         assert set(tops) == {1}, f"at {width} px"
+
+
+def test_a_count_of_the_overview_is_never_broken_within_a_number(turn: Turn, page: Page) -> None:
+    turn(30)
+    page.goto("/")
+    cell = page.locator('#groups li[data-id] [data-cell="twice"]')
+    expect(cell).to_have_count(1)
+
+    cell.evaluate('cell => { cell.innerHTML = \'<span class="fig" data-mark="bound">≥&nbsp;123456</span>\'; }')
+
+    lines = "fig => { const r = document.createRange(); r.selectNodeContents(fig); return r.getClientRects().length; }"
+    for width in (1440, 1200, 920):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert cell.locator(".fig").evaluate(lines) == 1, f"at {width} px"
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -93,6 +93,14 @@ def test_what_changed_owner_so_far_stands_apart_from_what_the_target_of_the_roun
     assert "changed owner so far 6 those of earlier rounds too, or not as wanted two owners" in more
 
 
+def test_by_which_round_another_one_was_superseded_stands_behind_a_comma(group: Group) -> None:
+    Round.objects.filter(group=group).update(closed_at=T0 + 6_000, state="superseded", superseded_by=2)
+
+    page = render_to_string("groups/_round_figures.html", {"round": Round.objects.get(), "group": group, "now": T0})
+
+    assert re.search(r"</time>, <a href[^>]*>superseded by 2</a>", page)
+
+
 def test_a_round_that_ended_is_a_paragraph(group: Group) -> None:
     del group
     close()

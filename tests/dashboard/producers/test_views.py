@@ -231,6 +231,18 @@ def test_where_reports_count_all_sends_the_page_has_figures_not_bounds(viewer: C
     assert "sends/s" in page and "≥" not in page and "≤" not in page
 
 
+def test_a_rate_of_the_history_says_of_which_time_it_is_as_that_of_the_table_does(viewer: Client) -> None:
+    Cluster.objects.update(watched_at=now_ms())
+    p = Teller(now_ms() - 130_000)
+    told(both(), p.counted(1_000, 100_000, {6: 30}), p.counted(1_000, 100_000, {7: 10}, "west"))
+
+    history = viewer.get("/producers/", {"client": "P"}).content.decode().split('class="producer-history"')[1:]
+
+    words = [" ".join(re.sub("<[^>]+>", " ", each.split("</p>")[0]).split()) for each in history]
+    assert len(words) == 2
+    assert all(re.search(r"sends/s in \d+( min \d\d|\.\d) s", each.replace("\u00a0", " ")) for each in words), words
+
+
 def test_the_page_leads_to_every_producer_and_names_brokers_without_a_column(client: Client, cluster: Cluster) -> None:
     for number in range(130):
         stock(cluster, f"S{number:03}", broker=f"b-{number % 30:02}")
