@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from plotly.offline import get_plotlyjs  # type: ignore[import-untyped] # plotly has no types
 
-from rebalance_engine.pipeline.page.charts import MOST_GROUPS, Figure, figures_of, is_between
+from rebalance_engine.pipeline.page.charts import MOST_GROUPS, Figure, figures_of, goes_on, is_between
 from rebalance_engine.pipeline.page.tables import sentence, tables_of
 from rebalance_engine.pipeline.reports import Report, by_group, total
 from rebalance_engine.pipeline.summary import found, missing
@@ -19,6 +19,7 @@ NOTE = (
     " time: 1.00 is even. Times are UTC. What no line tells is called unknown."
 )
 LINES = "A bar is what is known at least; the line beyond it ends at what it may be at most."
+CUT = "A line with a ▶ at its end goes on beyond the chart; where it ends stands in the table Groups."
 
 
 def page(report: Report) -> str:
@@ -111,6 +112,7 @@ def _left_out(report: Report, name: str, figure: Figure) -> str:
     groups = len(by_group(report.costs))
     said = [f"The {MOST_GROUPS} groups that paused longest, of {groups}."] if groups > MOST_GROUPS else []
     said += [LINES] if is_between(figure) else []
+    said += [CUT] if goes_on(figure) else []
     if name == "handoffs" and len(report.handoffs) < report.handoff_count:
         said.append(f"The {len(report.handoffs)} longest of {report.handoff_count} handoffs.")
     if name == "handoffs" and any(row["pause_ms"] is None for row in report.handoffs):

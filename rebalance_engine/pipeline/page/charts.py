@@ -21,6 +21,7 @@ MAGNITUDES = (
     (FOOT_MS, "10 ms or less"), (100, "100 ms"), (1_000, "1 s"), (10_000, "10 s"), (60_000, "1 min"),
     (600_000, "10 min"), (3_600_000, "1 h"), (36_000_000, "10 h"), (360_000_000, "100 h"), (3_600_000_000, "1,000 h"),
 )  # fmt: skip
+GOES_ON = 4  # times the longest bar: a line that ends beyond is cut there, so that bars of all others can be seen
 UNITS = ((7_200_000, 3_600_000, "hours"), (120_000, 60_000, "minutes"), (0, 1_000, "seconds"))
 
 
@@ -36,6 +37,11 @@ def figures_of(report: Report) -> dict[str, tuple[str, Figure]]:
     return {name: (title, figure) for name, (title, figure) in found.items() if figure["traces"]}
 
 
+def goes_on(figure: Figure) -> bool:
+    """Say whether a line is cut at the end of the axis."""
+    return any(trace.get("marker", {}).get("symbol") == "triangle-right" for trace in figure["traces"])
+
+
 def is_between(figure: Figure) -> bool:
     """Say whether a bar has a line beyond it, from the lower bound to the upper one."""
     return any(any(trace.get("error_x", {}).get("array", ())) for trace in figure["traces"])
@@ -47,25 +53,60 @@ def _costs(groups: Sequence[Row]) -> Figure:
         ("unowned until taken", "--none", "/", [_unowned(row) for row in groups]),
         ("two owners", "--two", "x", [_two_owners(row) for row in groups]),
     ]
-    longest = max((max(bar.least or 0, bar.most or 0) for *_, bars in told for bar in bars), default=0)
-    per_ms, unit = _unit(longest)
+    end_ms, is_cut = _end([bar for *_, bars in told for bar in bars])
+    per_ms, unit = _unit(end_ms)
     names = [escape(str(row["group"])) for row in groups]
-    traces = [_bars(label, ink, pattern, names, bars, per_ms) for label, ink, pattern, bars in told]
+    traces = [_bars(label, ink, pattern, names, bars, per_ms, end_ms) for label, ink, pattern, bars in told]
+    marks = [_marks(label, names, bars, per_ms, end_ms) for label, _, _, bars in told] if is_cut else []
     across, up = (
         {"title": {"text": f"{unit}, all queues together"}, "rangemode": "tozero"},
         {"type": "category", "autorange": "reversed", "automargin": True},
     )
+    if is_cut:
+        across["range"] = [0, end_ms / per_ms * 1.03]
     layout = _layout(130 + 56 * len(groups), across, up) | {"barmode": "group", "bargap": 0.3}
-    return {"traces": traces if longest else [], "layout": layout}
+    layout["scattermode"] = "group"  # a mark stands on the line of its bar
+    return {"traces": [*traces, *(mark for mark in marks if mark["x"])] if end_ms else [], "layout": layout}
 
 
-def _bars(label: str, ink: str, pattern: str, names: list[str], bars: Sequence[_Bar], per_ms: int) -> Figure:
-    """Draw what is known at least as a bar, and a line from its end to what it is at most."""
-    beyond = [max(0.0, (bar.most or 0) - (bar.least or 0)) / per_ms for bar in bars]
+def _end(bars: Sequence[_Bar]) -> tuple[float, bool]:
+    """Give the ms to which the axis reaches, and whether a line goes on beyond it: an open bound may be of days."""
+    least = max((bar.least or 0 for bar in bars), default=0)
+    most = max((bar.most or 0 for bar in bars), default=0)
+    is_cut = 0 < GOES_ON * least < most
+    return (GOES_ON * least, True) if is_cut else (max(least, most), False)
+
+
+def _marks(label: str, names: list[str], bars: Sequence[_Bar], per_ms: int, end_ms: float) -> Figure:
+    """Mark the lines that are cut at the end of the axis, although they go on."""
+    cut = [(name, bar) for name, bar in zip(names, bars, strict=True) if (bar.most or 0) > end_ms]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "orientation": "h",
+        "offsetgroup": label,
+        "alignmentgroup": "costs",
+        "showlegend": False,
+        "cliponaxis": False,
+        "y": [name for name, _ in cut],
+        "x": [end_ms / per_ms for _ in cut],
+        "marker": {"symbol": "triangle-right", "size": 11, "color": "--ink"},
+        "customdata": [bar.said for _, bar in cut],
+        "hovertemplate": f"%{{y}}: {label} %{{customdata}}, beyond this chart<extra></extra>",
+    }
+
+
+def _bars(
+    label: str, ink: str, pattern: str, names: list[str], bars: Sequence[_Bar], per_ms: int, end_ms: float
+) -> Figure:
+    """Draw what is known at least as a bar, and a line from its end to what it is at most, or to the axis's end."""
+    beyond = [max(0.0, min(bar.most or 0, end_ms) - (bar.least or 0)) / per_ms for bar in bars]
     bounds = ["at least"] * any(bar.is_least for bar in bars) + ["line: at most"] * any(beyond)
     return {
         "type": "bar",
         "orientation": "h",
+        "offsetgroup": label,
+        "alignmentgroup": "costs",
         "name": f"{label} ({'; '.join(bounds)})" if bounds else label,
         "y": names,
         "x": [_in(bar.least, per_ms) for bar in bars],

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from rebalance_engine.pipeline.page import page
 from rebalance_engine.pipeline.page.charts import FOOT_MS, MOST_GROUPS, figures_of
 from rebalance_engine.pipeline.reports import read_report
 from tests.rebalance_engine.pipeline.test_reports import COST, folder, note, put
@@ -52,6 +53,27 @@ def test_costs_that_lie_between_bounds_are_drawn_and_said_so(tmp_path: Path) -> 
     assert none["customdata"] == ["6.0 s to 36.0 s", "5.0 s", "6.0 s to 36.0 s"]
     assert (two["x"], two["error_x"]["array"]) == ([8.2, 3, 8.2], pytest.approx([39.8, 0, 0]))
     assert two["customdata"] == ["8.2 s to 48.0 s", "3.0 s", "at least 8.2 s"]
+
+
+def test_one_open_bound_leaves_the_other_bars_their_room_and_is_marked(tmp_path: Path) -> None:
+    """A hole of three days bounds what one group's queues were without owner; the others' seconds are still seen."""
+    note(tmp_path)
+    wide = {"unowned_ms": 0, "unowned_most_ms": 259_200_000, "unowned_open_ms": 0}
+    put(tmp_path, "costs", {**COST, **wide, "group": "g", "pause_ms": 60_000})
+    narrow = {"unowned_ms": 20_000, "unowned_most_ms": 30_000, "unowned_open_ms": 0}
+    put(tmp_path, "costs", {**COST, **narrow, "group": "h", "pause_ms": 30_000}, day="2026-11-22")
+    report = read_report(tmp_path)
+
+    _, figure = figures_of(report)["costs"]
+
+    none, mark = figure["traces"][1], figure["traces"][3]
+    axis = figure["layout"]["xaxis"]
+    assert axis["range"] == pytest.approx([0, 4.12])
+    assert axis["title"]["text"] == "minutes, all queues together"
+    assert (none["x"], none["error_x"]["array"]) == (pytest.approx([0, 1 / 3]), pytest.approx([4, 1 / 6]))
+    assert (mark["y"], mark["x"], mark["offsetgroup"]) == (["g"], [4], none["offsetgroup"])
+    assert mark["customdata"] == ["0 s to 3.0 d"]
+    assert "A line with a ▶ at its end goes on beyond the chart" in page(report)
 
 
 def test_costs_that_are_exact_have_no_line_of_bounds(tmp_path: Path) -> None:
