@@ -197,7 +197,8 @@ def _is_clearly_better(best: Replay, current: Replay) -> bool:
 def _pauses_less(best: Replay, current: Replay) -> str:
     if best.pause_ms is None or current.pause_ms is None:
         return ""
-    return f", {lasting(current.pause_ms - best.pause_ms)} of pauses less"
+    less = current.pause_ms - best.pause_ms
+    return f", pauses {'shorter' if less >= 0 else 'longer'} by an estimated {lasting(abs(less))}"
 
 
 # ---- frames ----

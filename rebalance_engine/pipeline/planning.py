@@ -22,7 +22,7 @@ def plan(files: Sequence[SourceFile], fresh: Sequence[SourceFile]) -> str:
     if not files:
         return "nothing to read was found in the folder that --in names: no log, and no history"
     hosts = counted(len({file.host for file in files}), "host")
-    return f"{counted(len(files), 'file')} of {hosts}: {sizes}; {len(fresh)} to read"
+    return f"{counted(len(files), 'file')} of {hosts}: {sizes}; {sum(file.is_readable for file in fresh)} to read"
 
 
 def details(

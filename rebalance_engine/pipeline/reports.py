@@ -41,8 +41,8 @@ class Report:
     """The rows of every table that is told, as plain values; of handoffs, which may be millions, the longest.
 
     Of a cluster whose run has not finished there are none: ``unfinished`` says so in a sentence each; ``outdated`` says
-    it of each whose back-test is older than the rest. ``unverified`` names, by layout, the hosts whose logs are of a
-    kind of which nobody has seen real ones.
+    it of each whose back-test is older than the rest, and ``untested`` names those that have none. ``unverified``
+    names, by layout, the hosts whose logs are of a kind of which nobody has seen real ones.
 
     Where the folder has several clusters, ``group``, ``broker`` and ``host`` are ``CLUSTER: NAME``: names of two
     clusters may be equal.
@@ -72,6 +72,7 @@ class Report:
     refused: list[str]
     unfinished: list[str]
     outdated: list[str]
+    untested: list[str]
     unverified: dict[str, list[str]]
 
     def silent_on(self, *what: str) -> list[str]:
@@ -98,6 +99,9 @@ def read_report(folder: Path) -> Report:
         longest = _longest(folder, told)
     counts = tables.pop(TOTALS)
     tables["backtest"] = read_table(folder / "backtest", told)
+    tested = {str(row["cluster"]) for row in tables["backtest"]} | {
+        name for name in told if notes.clusters[name].tested
+    }
     has_several = len(notes.clusters) > 1
     if has_several:
         tables = {name: _by_cluster(rows) for name, rows in tables.items()}
@@ -112,7 +116,8 @@ def read_report(folder: Path) -> Report:
         troubles={path: trouble for name in told for path, trouble in notes.clusters[name].troubles.items()},
         refused=[sentence for name in told for sentence in notes.clusters[name].refused],
         unfinished=list(unfinished.values()),
-        outdated=_outdated(folder, notes, told, {str(row["cluster"]) for row in tables["backtest"]}),
+        outdated=_outdated(folder, notes, [name for name in told if name in tested]),
+        untested=[name for name in told if name not in tested],
         unverified=_unverified(notes, told),
         **tables,
     )
@@ -142,13 +147,12 @@ def _notes(folder: Path) -> tuple[Notes, dict[str, str]]:
     return notes, unfinished
 
 
-def _outdated(folder: Path, notes: Notes, clusters: Iterable[str], with_rows: set[str]) -> list[str]:
+def _outdated(folder: Path, notes: Notes, clusters: Iterable[str]) -> list[str]:
     """Say of which clusters the back-test was run over less, or else, than what has been read by now."""
     has_several, told = len(notes.clusters) > 1, []
     for cluster in clusters:
         mine = notes.clusters[cluster]
-        was_run = mine.tested or cluster in with_rows
-        if not was_run or mine.tested == notes.record_of(cluster):
+        if mine.tested == notes.record_of(cluster):
             continue
         of = f" of cluster {cluster}" if has_several else ""
         when = f"is of {moment(mine.tested_ms)}, before" if mine.tested_ms else "may be of before"

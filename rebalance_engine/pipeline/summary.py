@@ -144,8 +144,8 @@ def never_proved(report: Report) -> list[str]:
 
 
 NEVER_PROVED = (
-    "logs were read by a layout that is not verified on real logs, but only made from the source of the client that"
-    " writes them: what is told of these hosts, and of groups with members there, may lack something, or be wrong:"
+    "logs were read by a layout that is not verified on real logs: it was made from the source code of the client that"
+    " writes them. Figures of these hosts, and of groups with members there, may be incomplete or wrong:"
 )
 
 
@@ -161,8 +161,8 @@ def not_told_apart(report: Report) -> list[str]:
 
 
 NOT_APART = (
-    "clients that write into one folder could not be told apart: which of them a pull, a listener or a lock was of is"
-    " unknown, so that what came twice, silence and refused pulls are bounded as if it were any of them"
+    "clients that write into one folder could not be told apart: whose a pull, a listener or a lock was is"
+    " unknown, so that what came twice, silence and refused pulls are given as bounds that hold for any of them:"
 )
 
 
@@ -176,9 +176,9 @@ def differing_clocks(report: Report) -> list[str]:
 
 
 CLOCKS_APART = (
-    "clocks of hosts differ: times are told as each log has them; of what lies between two hosts' lines the bounds are"
-    " wider by as much; of groups with members there rounds, handoffs, loads, idle time and what was held during a"
-    " shutdown are in doubt: some may be missing, and some may never have been:"
+    "clocks of hosts differ. Times are shown as each host wrote them, and bounds of what lies between two hosts are"
+    " wider by the difference. For groups with members there, rounds, handoffs, loads, idle time and what was held"
+    " during a shutdown are in doubt: some may be missing, and some may never have happened:"
 )
 
 
@@ -189,7 +189,10 @@ def lacking(report: Report) -> list[str]:
     return [LACKING, *told[:WORST], *_more(told)] if told else []
 
 
-LACKING = "logs lack a part, or are there for a part of the time only; that they tell of nobody then proves nothing:"
+LACKING = (
+    "logs have gaps, or cover only part of the time. What happened in a gap is missing from the figures: that nothing"
+    " is shown for it does not mean that nothing happened:"
+)
 
 
 def holes_of_clients(report: Report) -> list[str]:
@@ -254,9 +257,10 @@ def advice(backtest: Sequence[Row]) -> str:
     best = [row for row in backtest if row["is_best"]]
     told = [harmless(f"  {_name(row['group'])} {row['says']}") for row in best]
     lines = [part for line in told for part in broken(line, width=COLUMNS, indent=NAME + 3)]
-    return "\n".join([REPLAYED if best else "No group has a record that could be replayed.", *lines])
+    return "\n".join([REPLAYED if best else NONE_REPLAYED, *lines])
 
 
+NONE_REPLAYED = "The back-test could replay no group: of none do the logs tell which members and which queues it had."
 REPLAYED = "By the back-test (every strategy replayed over the record, also the one in use):"
 
 

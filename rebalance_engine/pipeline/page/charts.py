@@ -58,12 +58,9 @@ def _costs(groups: Sequence[Row]) -> Figure:
     names = [escape(str(row["group"])) for row in groups]
     traces = [_bars(label, ink, pattern, names, bars, per_ms, end_ms) for label, ink, pattern, bars in told]
     marks = [_marks(label, names, bars, per_ms, end_ms) for label, _, _, bars in told] if is_cut else []
-    across, up = (
-        {"title": {"text": f"{unit}, all queues together"}, "rangemode": "tozero"},
-        {"type": "category", "autorange": "reversed", "automargin": True},
-    )
-    if is_cut:
-        across["range"] = [0, end_ms / per_ms * 1.03]
+    room: Figure = {"range": [0, end_ms / per_ms * 1.03]} if is_cut else {"rangemode": "tozero"}
+    across = {"title": {"text": f"{unit}, all queues together"}, **room}
+    up = {"type": "category", "autorange": "reversed", "automargin": True}
     layout = _layout(130 + 56 * len(groups), across, up) | {"barmode": "group", "bargap": 0.3}
     layout["scattermode"] = "group"  # a mark stands on the line of its bar
     return {"traces": [*traces, *(mark for mark in marks if mark["x"])] if end_ms else [], "layout": layout}

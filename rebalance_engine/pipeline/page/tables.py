@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 
 from rebalance_engine.pipeline.reports import Report, avoided, bursts, by_group, storms_of
-from rebalance_engine.pipeline.summary import NOBODY_LOOKED, unknown_in, without_owners
+from rebalance_engine.pipeline.summary import NOBODY_LOOKED, NONE_REPLAYED, unknown_in, without_owners
 from rebalance_engine.pipeline.wording import (
     Row,
     above_fewest,
@@ -103,7 +104,7 @@ def tables_of(report: Report) -> list[tuple[str, str, str]]:
 def _none(report: Report, title: str) -> str:
     """Say why a table is empty: there was none, or nobody looked."""
     if title == TESTED:
-        return "It was not run, or no group has a record that could be replayed."
+        return NONE_REPLAYED if report.untested != report.clusters else sentence(never_run(report.folder))
     what = TOLD_BY[title]
     if report.silent_on(*what) == report.clusters:
         return f"Unknown: {NOBODY_LOOKED[what]}."
@@ -130,6 +131,12 @@ def sentence(text: str) -> str:
     return OPTION.sub(WHOLE, escape(text))
 
 
+def never_run(folder: Path) -> str:
+    """Say that there is no back-test yet, what it would tell, and how to run it."""
+    how = f"python -m rebalance_engine.pipeline backtest --in {folder} --out {folder}"
+    return f"No back-test was run yet. It tells which strategy would have moved fewer queues. To run it: {how}"
+
+
 ALL_HAVE, BURSTS, TESTED = "Broadcasting and POP groups", "Bursts after rounds", "Back-test"
 MOVES = "Moves and loads of groups"
 USED_TWICE = "Client ids used twice"
@@ -140,8 +147,9 @@ NOTES = {  # of columns: what is said below a table that has them
     " one time; brokers gave them different lists.",
     "hosts whose clocks differ": "Where clocks of its members' hosts differ, a group's counts and loads are in doubt.",
     "locks lost": "Locks lost: for so long members held queues whose locks they had lost.",
-    "strategy": "As held is what happened. The others are what each strategy, also the one in use, would have moved at"
-    " the same changes of members and queues, and for how long that pauses at the mean of the handoffs that happened.",
+    "strategy": "As held is what happened. Every other row is what that strategy, also the one in use, would have done"
+    " at the same changes of members and queues. Paused (estimate): the handoffs times the mean pause of those that"
+    " happened. So it is not what paused (at least) is elsewhere on this page: the sum of the pauses that logs tell.",
 }
 TOLD_BY = {
     ALL_HAVE: ("holds",),
@@ -163,13 +171,13 @@ HEADS = {
     "skew,members idle,locks lost",
     ALL_HAVE: "group,whose queues have no owners",
     USED_TWICE: "since,group,client id,processes,queues held by both,all together",
-    "Storms": "when,group,rounds,begun by,cause,paused",
-    "Deploys": "when,group,gone,come,handoffs,paused",
+    "Storms": "when,group,rounds,begun by,cause,paused (at least)",
+    "Deploys": "when,group,gone,come,handoffs,paused (at least)",
     "Bursts after rounds": "when,group,messages/s before,highest,times,over after",
     "Brokers that producers backed away from": "day,broker,isolated,share of the time,sends that failed,"
     "slowest of these,mean of these,slowest that went well",
     "Heartbeats lost": "day,host,failed,expired at a broker",
-    TESTED: "group,strategy,handoffs,paused,skew,idle members,verdict",
+    TESTED: "group,strategy,handoffs,paused (estimate),skew,idle members,verdict",
 }
 
 

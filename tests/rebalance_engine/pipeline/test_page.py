@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from rebalance_engine.pipeline import reports
+from rebalance_engine.pipeline.notes import read_notes
 from rebalance_engine.pipeline.page import page
 from rebalance_engine.pipeline.reports import read_report
-from rebalance_engine.pipeline.summary import summary
+from rebalance_engine.pipeline.summary import NONE_REPLAYED, summary
 from tests.rebalance_engine.pipeline.test_reports import BROKER, COST, LOOKED, folder, note, put
 
 __all__ = ["folder"]
@@ -59,7 +60,28 @@ def test_charts_and_tables_tell_the_groups(folder: Path) -> None:
         (["slow", "&lt;b&gt;quick"], [3.0, 10 / 60_000])
     ]
     assert ">3.0 min</td>" in told
-    assert "Back-test</h2><p>It was not run" in told
+    assert "Back-test</h2><p>No back-test was run yet." in told
+
+
+def test_a_back_test_that_found_nothing_is_not_said_to_be_missing(folder: Path) -> None:
+    notes = read_notes(folder)
+    notes.of("default").tested = notes.record_of("default")
+    notes.save(folder)
+
+    told = page(read_report(folder))
+
+    assert f"Back-test</h2><p>{NONE_REPLAYED}" in told
+    assert "No back-test was run yet" not in told
+
+
+def test_what_the_back_test_estimates_has_another_name_than_what_logs_tell(folder: Path) -> None:
+    of = {"strategy": "AVG", "handoffs": 4, "mean_skew": 1.0, "idle": 0.0, "says": None, "is_best": True}
+    put(folder, "backtest", {"group": "slow", "pause_ms": 9_000.0, **of})
+
+    told = page(read_report(folder))
+
+    assert re.findall(r"<th[^>]*>(paused[^<]*)<", told) == [*["paused (at least)"] * 2, "paused (estimate)"]
+    assert "Paused (estimate): the handoffs times the mean pause" in told
 
 
 def test_the_page_says_of_the_worst_groups_pause_and_of_bars_that_they_are_bounds(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 from rebalance_engine.pipeline.layouts import BROKER, CPP, JAVA4, JAVA5, Layout
 from rebalance_engine.pipeline.notes import ClusterNotes
 from rebalance_engine.pipeline.planning import MOST_HOSTS, MOST_NAMED, details, of_hosts, plan
-from rebalance_engine.pipeline.sources import CUT, WIDE, SourceFile
+from rebalance_engine.pipeline.sources import CUT, EMPTY, WIDE, SourceFile
 
 
 def file(path: str, layout: Layout | None, size: int = 1_234, trouble: str | None = None) -> SourceFile:
@@ -14,6 +14,12 @@ def test_files_are_counted_by_layout_and_small_ones_are_not_nothing() -> None:
     assert plan(files, files[:2]) == "3 files of 2 hosts: 1 broker (2.5 MB), 2 java5 (1.0 kB); 2 to read"
     assert plan(files[:1], []) == "1 file of 1 host: 1 java5 (0.9 kB); 0 to read"
     assert plan([], []).startswith("nothing to read was found in the folder that --in names")
+
+
+def test_what_is_empty_or_not_read_is_not_counted_as_to_be_read() -> None:
+    files = [file("a/x.log", JAVA5, 900), file("a/y.log", None, 0, EMPTY), file("b/x.log", None, 80, WIDE)]
+
+    assert plan(files, files) == "3 files of 2 hosts: 1 java5 (0.9 kB), 2 unknown (0.1 kB); 1 to read"
 
 
 def test_each_file_is_named_with_host_layout_and_size() -> None:
