@@ -23,14 +23,14 @@ from pyspark.sql import SparkSession
 
 from rebalance_engine.harmless import harmless
 from rebalance_engine.pipeline.interrupts import stoppable
-from rebalance_engine.pipeline.jobs import JOBS, Asked, Job, Told
+from rebalance_engine.pipeline.jobs import JOBS, Asked, Job, Told, run_over_nothing
 from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.lines import GLOB
 from rebalance_engine.pipeline.notes import ClusterNotes, OtherVersion, read_notes
 from rebalance_engine.pipeline.planning import details, plan
 from rebalance_engine.pipeline.progress import Progress, every_s, told_every
 from rebalance_engine.pipeline.reports import NoReport, read_report
-from rebalance_engine.pipeline.session import SparkOff, asks_for_tasks, end, start
+from rebalance_engine.pipeline.session import SparkOff, asks_for_tasks, end, is_here, start
 from rebalance_engine.pipeline.sources import NoInput, SourceFile, find_files
 from rebalance_engine.pipeline.store import Busy, alone_in
 from rebalance_engine.pipeline.zones import BadZone, given_zones
@@ -167,6 +167,9 @@ def _run(words: argparse.Namespace, asked: Asked) -> int:
             _say(line)
         return 0
     asked = replace(asked, troubles={file.path: file.trouble for file in files if file.trouble})
+    if job.reads_logs and not files and not notes.files and is_here(words.master):
+        with alone_in(asked.target):
+            return answer(job, files, run_over_nothing(asked), asked)
     is_small = _text_of(files, read_notes(asked.target if job.reads_logs else asked.source).of(asked.cluster)) < SMALL
     with (
         alone_in(asked.target),

@@ -11,9 +11,11 @@ from pathlib import Path
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
+from pyspark.sql.types import StructType
 
 from rebalance_engine.pipeline import (
     backtest,
+    blanks,
     brokers,
     bursts,
     clients,
@@ -120,6 +122,12 @@ def run_logs(spark: SparkSession, asked: Asked, fresh: list[SourceFile], progres
     store.mine.finished += 1
     store.save()
     return told
+
+
+def run_over_nothing(asked: Asked) -> Told:
+    """Leave what a run comes to that finds nothing to read, and of whose cluster none was read before: no Spark."""
+    blanks.leave_all_blank(asked.target, asked.cluster, TABLES, events.readers())
+    return Told()
 
 
 def _read_lines(store: Store, asked: Asked, fresh: list[SourceFile], told: Told) -> None:
@@ -261,6 +269,21 @@ STORIES = {
     "stretches": ("stretch", schemas.STRETCHES),
     "member_loads": ("member load", schemas.MEMBER_LOADS),
     "group_loads": ("group load", schemas.GROUP_LOADS),
+}
+
+
+# All that a run over logs leaves, with its columns.
+TABLES: dict[str, StructType] = {
+    "lines": LINES,
+    "events": EVENTS,
+    "changes": EVENTS,
+    "spans": SPANS,
+    "holds": schemas.HOLDS,
+    "lock_waits": schemas.LOCK_WAITS,
+    "inputs": schemas.INPUTS,
+    "reports": schemas.REPORTS,
+    **{name: schema for name, (_, schema) in STORIES.items()},
+    **sections.WHOLE,
 }
 
 

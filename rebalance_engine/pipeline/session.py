@@ -69,6 +69,21 @@ def start(
     return session
 
 
+def is_here(master: str | None, environment: Mapping[str, str] = os.environ) -> bool:
+    """Tell whether Spark would run in this machine's own Java, and could.
+
+    Raises:
+        SparkOff: Java is missing or too old.
+    """
+    if master is None and environment.get("SPARK_REMOTE"):
+        return False
+    if not (master or environment.get("SPARK_MASTER") or "local[*]").startswith("local"):
+        return False
+    if trouble := java_trouble(environment):
+        raise SparkOff(trouble)
+    return True
+
+
 def settings_of_remote(*, is_small: bool) -> dict[str, str]:
     """Give what a session of Spark Connect is to have, which its server else decides: days are UTC's, and stay text."""
     settings = _settings("", is_small=is_small)

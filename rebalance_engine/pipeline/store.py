@@ -20,6 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
 from pyspark.sql.types import StructField, StructType
 
+from rebalance_engine.pipeline.blanks import leave_blank, remove_blank
 from rebalance_engine.pipeline.keeping import hash_of
 from rebalance_engine.pipeline.notes import ClusterNotes, read_notes, text_of
 from rebalance_engine.pipeline.sources import SourceFile
@@ -77,6 +78,7 @@ class Store:
         with self._days_side_by_side():
             writer.parquet(str(staged))
         place.parent.mkdir(exist_ok=True)
+        remove_blank(place.parent)
         staged.rename(place)
         batches: set[object] = {batch}
         went = {*gone()}
@@ -167,6 +169,8 @@ class Store:
         }
         changed = {key for key, checksum in now.items() if known.get(key) != checksum or not self._exists(table, key)}
         gone = in_scope - now.keys()
+        if changed:
+            remove_blank(self.folder / table)
         for key in sorted(changed):
             self._replace(table, key, staged)
             known[key] = now[key]
@@ -174,7 +178,8 @@ class Store:
             self._remove(table, key)
             del known[key]
         shutil.rmtree(staged, ignore_errors=True)
-        self._leave_no_table_without_schema(table, frame)
+        if not known:  # whoever reads it finds its columns
+            leave_blank(self.folder / table, _columns(table, frame.schema))
         self.save()
         return changed | gone
 
@@ -249,20 +254,11 @@ class Store:
         else:
             place.unlink(missing_ok=True)
 
-    def _leave_no_table_without_schema(self, table: str, frame: DataFrame) -> None:
-        """Keep a file without rows where a flat table has none, so that whoever reads it finds its columns."""
-        if table not in FLAT:
-            return
-        empty = self.folder / table / "none.parquet"
-        if self.notes.partitions[table]:
-            empty.unlink(missing_ok=True)
-        elif not empty.exists():
-            staged = self._staged(f"{table}-none")
-            bare = StructType([kept for kept in frame.schema.fields if kept.name not in ("cluster", "day")])
-            self.spark.createDataFrame([], bare).coalesce(1).write.parquet(str(staged))
-            empty.parent.mkdir(exist_ok=True)
-            next(staged.glob("part-*.parquet")).replace(empty)
-            shutil.rmtree(staged)
+
+def _columns(table: str, schema: StructType) -> StructType:
+    """Give the columns that a table's files tell where there are no partitions to tell cluster and day."""
+    kept = [each for each in schema.fields if table not in FLAT or each.name not in ("cluster", "day")]
+    return StructType(kept)
 
 
 @contextmanager

@@ -3,13 +3,15 @@ from dataclasses import replace
 from errno import EROFS
 from pathlib import Path
 
+import pyarrow.parquet as pq  # type: ignore[import-untyped] # pyarrow has no types
 import pytest
 from py4j.protocol import Py4JError, Py4JNetworkError  # type: ignore[import-untyped] # py4j has no types
 from pyspark.errors import AnalysisException
 
 from rebalance_engine.pipeline import __main__ as program
 from rebalance_engine.pipeline.__main__ import main
-from rebalance_engine.pipeline.jobs import JOBS, Asked, Job, Told
+from rebalance_engine.pipeline.jobs import JOBS, TABLES, Asked, Job, Told
+from rebalance_engine.pipeline.notes import read_notes
 from rebalance_engine.pipeline.session import SparkOff
 from rebalance_engine.pipeline.store import alone_in
 from tests.rebalance_engine.pipeline.runs import logs
@@ -84,6 +86,42 @@ def test_without_java_spark_is_off_and_says_why(
     assert status == 3
     assert "Spark is off: there is no java on the PATH; Spark needs Java 17 or later" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_over_nothing_every_table_is_written_without_rows_and_without_spark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "in").mkdir()
+    monkeypatch.setattr(program, "start", lambda *_, **__: pytest.fail("Spark is started"))
+    monkeypatch.delenv("SPARK_REMOTE", raising=False)
+    monkeypatch.delenv("SPARK_MASTER", raising=False)
+
+    status = [main(words(tmp_path / "in", tmp_path / "out")) for _ in range(2)]
+
+    assert status == [0, 0]
+    assert "What members held is unknown" in capsys.readouterr().out
+    found = {name: pq.read_table(tmp_path / "out" / name) for name in TABLES}
+    assert {name: table.schema.names for name, table in found.items()} == {n: s.names for n, s in TABLES.items()}
+    assert {name: str(found["holds"].schema.field(name).type) for name in ("group", "queue_id", "from_ms")} == {
+        "group": "string", "queue_id": "int32", "from_ms": "int64",
+    }  # fmt: skip
+    assert not any(table.num_rows for table in found.values())
+    assert read_notes(tmp_path / "out").of("default").is_finished
+
+
+def test_over_nothing_spark_is_asked_where_it_is_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str | None] = []
+
+    def off(master: str | None, **_: object) -> None:
+        asked.append(master)
+        raise SparkOff("nobody answers")
+
+    monkeypatch.setattr(program, "start", off)
+    (tmp_path / "in").mkdir()
+
+    status = main(words(tmp_path / "in", tmp_path / "out", "--master", "spark://127.0.0.1:1"))
+
+    assert (status, asked) == (3, ["spark://127.0.0.1:1"])
 
 
 def test_a_missing_folder_fails_with_a_word(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

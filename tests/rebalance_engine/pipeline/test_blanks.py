@@ -1,0 +1,30 @@
+from pathlib import Path
+
+import pyarrow.parquet as pq  # type: ignore[import-untyped] # pyarrow has no types
+
+from rebalance_engine.pipeline.blanks import leave_all_blank, leave_blank, remove_blank
+from rebalance_engine.pipeline.notes import read_notes
+from rebalance_engine.pipeline.schemas import HOLDS, STORMS
+
+
+def test_a_blank_tells_the_columns_and_goes_before_the_first_rows_come(tmp_path: Path) -> None:
+    leave_blank(tmp_path / "storms", STORMS)
+    told = pq.read_table(tmp_path / "storms")
+
+    remove_blank(tmp_path / "storms")
+
+    assert (told.schema.names, told.num_rows) == (STORMS.names, 0)
+    assert [*(tmp_path / "storms").iterdir()] == []
+
+
+def test_what_another_cluster_has_stays_as_it_is(tmp_path: Path) -> None:
+    of_other = tmp_path / "storms" / "cluster=east" / "day=2026-11-21" / "part-0.parquet"
+    of_other.parent.mkdir(parents=True)
+    of_other.write_bytes(b"rows")
+
+    leave_all_blank(tmp_path, "west", {"storms": STORMS, "holds": HOLDS}, "code")
+
+    assert [*(tmp_path / "storms").glob("*")] == [tmp_path / "storms" / "cluster=east"]
+    assert pq.read_table(tmp_path / "holds").schema.names == HOLDS.names
+    mine = read_notes(tmp_path).of("west")
+    assert (mine.is_finished, mine.finished, mine.read_by) == (True, 1, "code")
