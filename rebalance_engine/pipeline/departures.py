@@ -92,7 +92,8 @@ def departures_of(members: DataFrame, events: DataFrame) -> DataFrame:
     no broker's log tells, heard_ms is when the others were told of a change soon after its last line, which nobody's
     coming or going explains.
 
-    Its next start may also be that of another process with its client id: whatever goes later is that one.
+    Its next start may also be that of another process with its client id: whatever goes later is that one. So it is
+    where brokers see its client go and come again, and no line tells of a start.
     """
     key = [*MEMBER, "last_ms", "reborn_ms"]
     made = events.where(F.col("what") == "instance made").select(
@@ -104,20 +105,7 @@ def departures_of(members: DataFrame, events: DataFrame) -> DataFrame:
         .groupBy(*key, "is_alone")
         .agg(F.least("reborn_ms", later).alias("next_ms"))
     )
-    seen = events.where(F.col("what").isin("left", "closed") & F.col("layout").isin("broker", HISTORY.name)).select(
-        "cluster", "group", "client_id", "what", F.col("at_ms").alias("seen_ms"), "resolution_ms"
-    )
-    after = known.join(seen, on=["cluster", "group", "client_id"], how="left")
-    is_mine = F.col("seen_ms").between(F.col("last_ms") - LAST_WORD_MS, F.col("next_ms"))
-
-    def first(what: str) -> Column:
-        return F.min(F.when(is_mine & (F.col("what") == what), F.col("seen_ms")))
-
-    gone = after.groupBy(*key, "is_alone", "next_ms").agg(
-        first("left").alias("left_second"),
-        F.coalesce(first("left"), first("closed")).alias("second_ms"),
-        F.max("resolution_ms").alias("within_ms"),
-    )
+    gone = _goings(known, events, key)
     second = F.col("second_ms")
     in_second = F.col("told_ms").between(F.greatest(second, F.col("last_ms")), second + NOTIFIED_AFTER_MS)
     is_next = F.col("told_ms").between(F.col("last_ms"), F.least("next_ms", F.col("last_ms") + SPEAKS_WITHIN_MS))
@@ -149,6 +137,32 @@ def departures_of(members: DataFrame, events: DataFrame) -> DataFrame:
         F.when(second.isNotNull() & (F.col("within_ms") > 1), earliest).alias("gone_after_ms"),
         F.when(second.isNotNull(), by_then).alias("gone_before_ms"),
         "heard_ms",
+    )
+
+
+def _goings(known: DataFrame, events: DataFrame, key: list[str]) -> DataFrame:
+    """Give the second in which brokers saw a member go, second_ms, and left_second where it said good-bye."""
+    told = events.where(F.col("what").isin("joined", "left", "closed") & F.col("layout").isin("broker", HISTORY.name))
+    seen = told.select("cluster", "group", "client_id", "what", F.col("at_ms").alias("seen_ms"), "resolution_ms")
+    after = known.join(seen, on=["cluster", "group", "client_id"], how="left")
+    is_mine = F.col("seen_ms").between(F.col("last_ms") - LAST_WORD_MS, F.col("next_ms"))
+    is_going = F.col("what") != "joined"
+    those = F.array_agg(F.when(is_mine, F.struct("seen_ms", "what")))
+    found = after.groupBy(*key, "is_alone", "next_ms").agg(
+        those.alias("those"), F.max(F.when(is_going, F.col("resolution_ms"))).alias("within_ms")
+    )
+
+    def first(*what: str, since: Column | None = None) -> Column:
+        fits = F.filter(
+            "those", lambda one: one["what"].isin(*what) & (F.lit(True) if since is None else one["seen_ms"] > since)
+        )
+        return F.array_min(F.transform(fits, lambda one: one["seen_ms"]))
+
+    back = first("joined", since=first("left", "closed"))
+    until = found.withColumn("next_ms", F.least("next_ms", back))
+    left, closed = (F.when(first(what) <= F.col("next_ms"), first(what)) for what in ("left", "closed"))
+    return until.select(
+        *key, "is_alone", "next_ms", left.alias("left_second"), F.coalesce(left, closed).alias("second_ms"), "within_ms"
     )
 
 

@@ -24,6 +24,7 @@ from rebalance_engine.pipeline.keeping import computed_once
 from rebalance_engine.pipeline.layouts import HISTORY
 from rebalance_engine.pipeline.logends import ends_of_logs
 from rebalance_engine.pipeline.lost import drops_of, gaps_of, kept_of, marks_of_results, takes_of
+from rebalance_engine.pipeline.rebirths import rebirths_of
 from rebalance_engine.pipeline.schemas import FILED_HOLDS, SPANS, day_of, shaped
 from rebalance_engine.pipeline.silences import PERSISTING, watched_of
 from rebalance_engine.pipeline.sweep import PERSISTS_WITHIN_MS
@@ -59,6 +60,7 @@ def spans_of(events: DataFrame, changes: DataFrame, life: DataFrame) -> DataFram
     )
     removed = changes.where(F.col("what").isin(*REMOVES)).withColumn("removed_after_ms", looked_before)
     marks = _marks(changes, events)
+    marks = marks.unionByName(rebirths_of(changes, marks, events), allowMissingColumns=True)
     kept = computed_once(kept_of(events))
     results = computed_once(marks_of_results(events, marks.where(F.col("mark") == "start")))
     own = begun.withColumn("mark", F.lit("begin")).unionByName(

@@ -1,0 +1,115 @@
+"""Processes that come again under the same pid and client id, as in containers, and whose own start is in no line.
+
+In a container the pid is always the same, and so may the client's id be (``instanceName``, one host). Where the lines
+of its start are lost, two processes look like one that took what it had, once more. Brokers tell them apart: they saw
+the client connect anew between both takes. A process that lives on may connect anew as well, but persists what it has
+without taking it again, every 5 s.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812 - the name that PySpark's own documentation uses
+
+from rebalance_engine.pipeline.clients import QUEUE_KEY, moment
+from rebalance_engine.pipeline.departures import LAST_WORD_MS, MEMBER
+from rebalance_engine.pipeline.keeping import computed_once
+from rebalance_engine.pipeline.layouts import HISTORY
+from rebalance_engine.pipeline.templates import ADDS, REMOVES
+
+WROTE_ONCE_MS = 1_000  # a line that stands there twice, as a logger with two appenders writes it, is one take
+TAKES_WITHIN_MS = 60_000  # from its connection at a broker on: it divides at once, or every 20 s
+PERSISTS_WITHIN_MS = 60_000
+OF_CLIENT = ["cluster", "group", "client_id"]
+
+
+def rebirths_of(changes: DataFrame, marks: DataFrame, events: DataFrame) -> DataFrame:
+    """Give, as marks of members (``start``), the first line of processes that came again without a line of a start.
+
+    Args:
+        changes: of :func:`rebalance_engine.pipeline.clients.changes_of`.
+        marks: the starts and stops that lines tell.
+    """
+    again = computed_once(_taken_again(changes, marks))
+    if again.isEmpty():  # asked first: most logs lack no line
+        return _marked(again.withColumn("first", F.struct("at_ms", "file", "place")))
+    own = events.join(F.broadcast(again.select("cluster", "process").distinct()), on=["cluster", "process"])
+    begun = computed_once(_begun(again, own.where(F.col("layout") != HISTORY.name), events))
+    return _marked(begun.join(_proved(begun, changes, own), on=[*MEMBER, "first"], how="left_semi"))
+
+
+def _taken_again(changes: DataFrame, marks: DataFrame) -> DataFrame:
+    """Give the takes of queues that the same member had taken before, ``had_ms``, with no word of an end in between."""
+    mine = changes.where(F.col("what").isin(*ADDS, *REMOVES) & F.col("client_id").isNotNull())
+    mine = mine.where(F.col("layout") != HISTORY.name)
+    told = [*MEMBER, *QUEUE_KEY, "host", "layout", "at_ms", "file", "place"]
+    queue = mine.select(*told, F.col("what").isin(*ADDS).alias("is_add"))
+    of_queue = Window.partitionBy(*MEMBER, *QUEUE_KEY).orderBy(moment())
+    before = F.lag(F.struct("is_add", "at_ms")).over(of_queue)
+    twice = queue.withColumn("before", before).where(F.col("is_add") & F.col("before.is_add"))
+    twice = twice.withColumn("had_ms", F.col("before.at_ms")).where(
+        F.col("at_ms") - F.col("had_ms") > WROTE_ONCE_MS
+    )  # fmt: skip
+    ends = marks.where(F.col("mark").isin("start", "stop")).select(*MEMBER, F.col("at_ms").alias("end_ms"))
+    between = F.col("end_ms").between(F.col("had_ms"), F.col("at_ms"))
+    known = twice.join(ends, on=MEMBER, how="inner").where(between).select(*told).distinct()
+    return twice.join(known, on=told, how="left_anti").select(*told, "had_ms")
+
+
+def _begun(again: DataFrame, own: DataFrame, events: DataFrame) -> DataFrame:
+    """Give each take's process's first line, ``first``, since brokers saw its client connect anew, and go before."""
+    key = [*MEMBER, *QUEUE_KEY, "host", "layout", "at_ms", "had_ms"]
+    seen = events.where((F.col("layout") == "broker") & F.col("what").isin("joined", "left", "closed"))
+    seen = seen.select(*OF_CLIENT, "what", F.col("at_ms").alias("seen_ms"))
+    is_join, told_ms = F.col("what") == "joined", F.col("seen_ms")
+    met = again.select(*key).join(seen, on=OF_CLIENT, how="inner")
+    came = F.max(F.when(is_join & told_ms.between(F.col("at_ms") - TAKES_WITHIN_MS, F.col("at_ms")), told_ms))
+    is_going = ~is_join & told_ms.between(F.col("had_ms") - LAST_WORD_MS, F.col("at_ms"))
+    known = met.groupBy(*key).agg(
+        came.alias("came_ms"), F.array_agg(F.when(is_going, told_ms)).alias("goings")
+    ).where(F.col("came_ms") > F.col("had_ms"))  # fmt: skip
+    going = F.array_max(F.filter("goings", lambda at: at <= F.col("came_ms")))
+    whose = own.where(F.col("client_id").isNotNull()).select(*MEMBER, F.col("at_ms").alias("spoke_ms"))
+    spoke = F.max(F.when(F.col("spoke_ms") < F.col("came_ms"), F.col("spoke_ms")))
+    last = known.join(whose, on=MEMBER, how="left").groupBy(*key, "goings", "came_ms").agg(spoke.alias("spoke_ms"))
+    # A going's second ends a second later; where no broker saw it, what its client said last was said before it.
+    since = last.withColumn("since_ms", F.coalesce(going + LAST_WORD_MS, F.col("spoke_ms") + 1))
+    lines = own.select("cluster", "process", moment().alias("line"))
+    inside = F.col("line.at_ms").between(F.col("since_ms"), F.col("at_ms"))
+    first = since.join(lines, on=["cluster", "process"], how="inner").where(inside)
+    return first.groupBy(*MEMBER, *QUEUE_KEY, "host", "layout", "at_ms").agg(F.min("line").alias("first"))
+
+
+def _proved(begun: DataFrame, changes: DataFrame, own: DataFrame) -> DataFrame:
+    """Leave the beginnings behind which more queues are taken anew than are held without it."""
+    dead = begun.groupBy(*MEMBER, "first").agg(F.countDistinct(*QUEUE_KEY).alias("anew"))
+    said = [
+        own.where(F.col("what").isin("persisted all", "persisted")),
+        changes.where(F.col("what").isin(*ADDS, *REMOVES)),
+    ]
+    told = reduce(
+        DataFrame.unionByName, [one.select(*MEMBER, *QUEUE_KEY, "what", moment().alias("said")) for one in said]
+    )
+    since = F.col("said.at_ms") - F.col("first.at_ms")
+    after = told.join(dead, on=MEMBER, how="inner").where(
+        (F.col("said") >= F.col("first")) & (since <= PERSISTS_WITHIN_MS)
+    )
+    is_held = ~F.min_by("what", "said").isin(*ADDS)
+    each = after.groupBy(*MEMBER, "first", "anew", *QUEUE_KEY).agg(is_held.alias("is_held"))
+    counted = each.groupBy(*MEMBER, "first", "anew").agg(F.sum(F.col("is_held").cast("int")).alias("held"))
+    return counted.where(F.col("anew") > F.col("held"))
+
+
+def _marked(begun: DataFrame) -> DataFrame:
+    rows = begun.groupBy(*MEMBER, "first").agg(F.first("host").alias("host"), F.first("layout").alias("layout"))
+    return rows.select(
+        *MEMBER,
+        "host",
+        "layout",
+        "first.at_ms",
+        "first.file",
+        (F.col("first.place") - 1).alias("place"),
+        F.lit("start").alias("mark"),
+    )
