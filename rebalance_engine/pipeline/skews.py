@@ -55,11 +55,22 @@ def in_doubt(
     holds: Mapping[MessageQueue, Sequence[Hold]], doubts: Mapping[MessageQueue, Doubts]
 ) -> dict[MessageQueue, list[Hold]]:
     """Let holds begin and end within such bounds. Who shuts down may be there to stay as long as it has the queue."""
-    return {queue: [_bounded(hold, doubts.get(queue, {})) for hold in those] for queue, those in holds.items()}
+    return {
+        queue: [_bounded(hold, doubts.get(queue, {}), is_first=_is_first(hold, those)) for hold in those]
+        for queue, those in holds.items()
+    }
 
 
-def _bounded(hold: Hold, doubts: Doubts) -> Hold:
+def _is_first(hold: Hold, holds: Iterable[Hold]) -> bool:
+    """Ask whether a hold surely is its queue's first: until that began nobody counts for how long it had no owner."""
+    latest = hold.from_ms + begins_late_ms(hold)
+    return hold.from_after_ms is None and all(other is hold or other.may_begin_ms > latest for other in holds)
+
+
+def _bounded(hold: Hold, doubts: Doubts, *, is_first: bool) -> Hold:
     by, begins, ends = doubts.get(host_of(hold), 0), begins_late_ms(hold), ends_late_ms(hold)
+    if is_first and not by:
+        begins = 0
     if not (by or begins or ends):
         return hold
     is_open = hold.ended == "open"

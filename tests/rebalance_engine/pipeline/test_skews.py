@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -118,6 +119,17 @@ def end_of(until_ms: int | None, truth: Truth) -> int:
 
 def stretches_of(spans: Sequence[dict[str, object]], clocks: Sequence[dict[str, object]] = ()) -> list[Row]:
     return kinds(list(tell(spans, clocks)), "stretch")
+
+
+def test_before_its_first_take_by_a_member_of_go_no_queue_is_perhaps_unowned() -> None:
+    """The second in which it was taken says how long it was held, but nobody counts what was before it."""
+    first, second = hold("web1", 60_000, 90_000, layout="go"), hold("web2", 95_000, 99_000, layout="go")
+
+    alone, _ = in_doubt({QUEUE: [first, second]}, {})[QUEUE]
+    beside, _ = in_doubt({QUEUE: [first, replace(second, from_ms=60_400)]}, {})[QUEUE]
+
+    assert (alone.may_begin_ms, alone.from_ms, alone.until_ms) == (60_000, 60_000, 90_999)
+    assert (beside.may_begin_ms, beside.from_ms) == (60_000, 60_999)
 
 
 @pytest.mark.parametrize("seed", range(40))
