@@ -37,6 +37,7 @@ from rebalance_engine.pipeline import (
     sections,
     stories,
     summary,
+    unproved,
     zones,
 )
 from rebalance_engine.pipeline.keeping import computed_once
@@ -340,6 +341,7 @@ def _publish_measures(store: Store, asked: Asked, all_events: DataFrame, life: D
     changes = store.read("changes", EVENTS)
     _publish(store, asked, told, "mixed", mixed.mixed_of(changes, spans))
     _publish(store, asked, told, "gaps", gaps.gaps_of(all_events, life))
+    _publish(store, asked, told, "unproved", unproved.unproved_of(changes))
 
 
 def _publish(store: Store, asked: Asked, told: Told, table: str, frame: DataFrame) -> None:

@@ -25,7 +25,7 @@ MOST_HANDOFFS = 5_000
 REPORTS, LONGEST, TOTALS = "reports", "handoffs", "totals"  # the table, and two of its sections
 WHOLE = (
     "costs", "storms", "waves", "brokers", "heartbeats", "spikes", "looked", "models", "doubles", "mixed", "holes",
-    "clocks", "gaps",
+    "clocks", "gaps", "unproved",
 )  # fmt: skip  # its other sections
 OF_HANDOFF = ("cluster", "group", "topic", "broker", "queue_id", "from_client", "to_client", "taken_ms", "pause_ms")
 NO_DAY = "__HIVE_DEFAULT_PARTITION__"
@@ -67,6 +67,7 @@ class Report:
     holes: list[Row]
     clocks: list[Row]
     gaps: list[Row]
+    unproved: list[Row]
     unparsed: int
     troubles: dict[str, str]
     refused: list[str]

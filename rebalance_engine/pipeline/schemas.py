@@ -226,6 +226,8 @@ CLOCKS = _schema(
 GAPS = _schema(cluster=TEXT, day=TEXT, host=TEXT, log=TEXT, what=TEXT, at_ms=LONG, until_ms=LONG)
 # Groups of which several clients that were there at once write into one folder, and most of their lines name none.
 MIXED = _filed(host=TEXT, folder=TEXT, clients=LONG, until_ms=LONG)
+# Groups with members whose logs are of a layout that no real log has proved.
+UNPROVED = _schema(cluster=TEXT, day=TEXT, host=TEXT, layout=TEXT, group=TEXT)
 # Stretches of lines that clients' logs lack, from the last before to the first after, while their members held queues.
 HOLES = _filed(host=TEXT, client=TEXT, until_ms=LONG)
 STORMS = _filed(until_ms=LONG, rounds=LONG, starter=TEXT, cause=TEXT, pause_ms=LONG)

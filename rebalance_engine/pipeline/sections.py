@@ -31,6 +31,7 @@ WHOLE: dict[str, StructType] = {  # tables of which every row is told, by name
     "holes": schemas.HOLES,
     "clocks": schemas.CLOCKS,
     "gaps": schemas.GAPS,
+    "unproved": schemas.UNPROVED,
 }
 
 

@@ -38,6 +38,7 @@ from rebalance_engine.pipeline.wording import (
 )
 
 WORST = 10
+MOST_NAMED = 5  # groups of a host, in its line
 NAME = 40  # columns for a group's, at most
 COLUMNS = 100
 
@@ -139,8 +140,21 @@ def _files(sentence: str, told: Sequence[tuple[str, str]]) -> list[str]:
 
 def never_proved(report: Report) -> list[str]:
     """Name the hosts whose logs are of a kind of which no real ones were there to try how they are read."""
-    told = [f"  {_short(host)} ({layout})" for layout, hosts in report.unverified.items() for host in hosts]
+    groups: dict[object, set[str]] = {}
+    for row in report.unproved:
+        groups.setdefault(row["host"], set()).add(_short(row["group"]))
+    told = [
+        f"  {_short(host)} ({layout}){_few(sorted(groups.get(host, ())))}"
+        for layout, hosts in report.unverified.items()
+        for host in hosts
+    ]
     return [NEVER_PROVED, *told[:WORST], *_more(told)] if told else []
+
+
+def _few(groups: Sequence[str]) -> str:
+    """Name the groups that a host has members of, as far as there is room for them."""
+    rest = f" and {len(groups) - MOST_NAMED} more" if len(groups) > MOST_NAMED else ""
+    return f": {', '.join(groups[:MOST_NAMED])}{rest}" if groups else ""
 
 
 NEVER_PROVED = (

@@ -348,6 +348,20 @@ def test_hosts_whose_logs_were_read_by_a_layout_that_no_real_log_has_proved_are_
     assert [line for line in told.splitlines() if line.startswith("  web")] == ["  web3 (cpp)", "  web2 (go)"]
 
 
+def test_beside_a_host_of_such_a_layout_stand_the_groups_that_it_has_members_of(tmp_path: Path) -> None:
+    note(tmp_path, files={f"{host}/a.log": {"host": host, "layout": "go"} for host in ("web1", "web2")})
+    many = [("web1", "orders"), *(("web2", f"g{n}") for n in range(7))]
+    rows: list[dict[str, object]] = [{"host": host, "layout": "go", "group": group} for host, group in many]
+    put(tmp_path, "unproved", *rows)
+
+    told = summary(read_report(tmp_path)).splitlines()
+
+    assert [line for line in told if line.startswith("  web")] == [
+        "  web1 (go): orders",
+        "  web2 (go): g0, g1, g2, g3, g4 and 2 more",
+    ]
+
+
 def test_where_all_layouts_are_proved_nothing_is_said_of_it(tmp_path: Path) -> None:
     note(tmp_path, files={"web1/a.log": {"host": "web1", "layout": "java5"}})
 
