@@ -159,3 +159,16 @@ def test_a_page_that_is_cut_off_says_so_and_counts_nothing_down(page: Page, repo
 
     page.context.set_offline(False)
     expect(pill).to_have_text("Live")
+
+
+def test_on_a_phone_the_words_of_one_backoff_stand_on_those_of_no_other(page: Page, reported: Teller) -> None:
+    assert reported.client == "P"
+    q = Teller(now_ms() - 400_000, "Q")
+    told(*(q.backs_off(at, 1_000, "west") for at in (0, 150_000, 300_000, 390_000)))
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/producers/?client=Q")
+    west = page.locator(".producer-history", has_text="west").locator(".of-band")
+    expect(west.first).to_be_visible()
+
+    assert west.count() > 1
+    expect(west.locator("visible=true")).to_have_count(1)

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { asOfNow, goingOn, inParts, lookedUntil, ownerBands, ownersBetween, ownersNow } from "../../static/js/lib/bands.js";
+import { bothNames } from "../../static/js/views/owner-lanes.js";
 
 const cell = (client, held = []) => ({ client, held });
 const time = { since: 0, until: 100_000, told_until: null, rounds: [], none: [[90_000, 100_000, 2]], two: [[50_000, 60_000, 1], [80_000, 94_000, 3]] };
@@ -55,6 +56,15 @@ test("who does not answer may have let go of a queue: two have it only as both t
 test("where every member has every queue the time bar has no bands of owners", () => {
   assert.deepEqual(ownerBands(false), ["two", "none"]);
   assert.deepEqual(ownerBands(true), []);
+});
+
+test("both names have room, or none is written", () => {
+  const who = ["10.0.0.1@billing-service-1", "10.0.0.1@billing-service-2"];
+
+  assert.equal(bothNames(who, 300), "billing-service-1 + billing-service-2");
+  assert.match(bothNames(who, 160), /^bil.*…*-1 \+ bil.*…*-2$/u);
+  assert.equal(bothNames(who, 120), "");
+  assert.equal(bothNames(["A", "B"], 64), "A + B");
 });
 
 test("who had a queue while two did are both named, and nobody who had it before or after", () => {

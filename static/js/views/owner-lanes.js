@@ -9,6 +9,7 @@ import { noAnswer } from "../lib/partly.js";
 import { shown } from "../lib/shown.js";
 
 const [LANE, TITLE, HEAD, PER_LETTER] = [15, 20, 16, 6.4];
+const LEAST_NAME = 8; // letters: of fewer nobody is told from another
 
 /** Draw into a section; `told` is null before it was asked for. `at` is the instant that the page shows. */
 export function drawOwners(section, told, { until, at = null, looked = null }) {
@@ -69,8 +70,12 @@ const NOBODY = (isKnown, inPart) => (isKnown ? gettext("no owner") : noAnswer(in
 
 const bothWords = (who) => fill(gettext("two owners: %(who)s"), { who: who.map((client) => shown(client, 64)).join(", ") });
 
-/** The ends of their ids, as far as there is room: by these they are told apart. */
-const bothNames = (who, wide) => who.map((client) => shown(client.slice(client.indexOf("@") + 1), Math.max(2, Math.floor((wide - 6) / PER_LETTER / who.length) - 3))).join(" + ");
+/** The ends of their ids, as far as there is room: by these they are told apart. Empty where there is too little. */
+export function bothNames(who, wide) {
+  const room = Math.floor((wide - 6) / PER_LETTER / who.length) - 3;
+  const names = who.map((client) => client.slice(client.indexOf("@") + 1));
+  return names.some((name) => room < Math.min(LEAST_NAME, name.length)) ? "" : names.map((name) => shown(name, room)).join(" + ");
+}
 
 /** The ids of several connections, where these alone are why it is unknown then. */
 const partlyIn = (low, { told_until: toldUntil, in_part: inPart = [] }) => (toldUntil !== null && low >= toldUntil ? inPart : []);
@@ -106,7 +111,8 @@ function laneOf({ id, bars, none, perhaps, two, away = [] }, told, y, scale, unt
   for (const [from, to] of twoNow) {
     const who = ownersBetween(bars, from, to).map((client) => clients[client]);
     const [x, wide] = box("owner-two", from, to, during(bothWords(who), from, to, until));
-    if (wide > 60) group.append(draw("text", { class: "owner-name of-two", x: x + 4, y: y + 11 }, bothNames(who, wide)));
+    const names = bothNames(who, wide);
+    if (names) group.append(draw("text", { class: "owner-name of-two", x: x + 4, y: y + 11 }, names));
   }
   return group;
 }

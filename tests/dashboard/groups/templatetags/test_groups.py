@@ -110,7 +110,7 @@ def test_the_bands_of_the_time_bar_have_their_words_where_there_are_any() -> Non
 
     for look, words in (
         ("band-perhaps", "perhaps no owner"),
-        ("band-unknown", "unknown"),
+        ("band-unknown", "owners unknown"),
         ("band-later", "not looked at yet"),
     ):
         assert re.search(rf'class="{look}"[^>]*></rect></svg>{words}<', divided)
