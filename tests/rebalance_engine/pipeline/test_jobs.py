@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
 
 from rebalance_engine.pipeline import clients, events, holds, stories, zones
-from rebalance_engine.pipeline.jobs import STORIES, TABLES, Asked, Told, run_logs, run_over_nothing
+from rebalance_engine.pipeline.jobs import STORIES, Asked, Told, run_logs
 from rebalance_engine.pipeline.notes import read_notes
 from rebalance_engine.pipeline.progress import Progress
 from rebalance_engine.pipeline.reports import read_report, read_table
@@ -31,7 +31,6 @@ from tests.rebalance_engine.pipeline.frames import (
     added,
     java4,
     java5,
-    put,
     read_lines,
     removed,
     result,
@@ -387,22 +386,3 @@ def test_an_empty_folder_gives_an_empty_table(spark: SparkSession, tmp_path: Pat
     run_logs(spark, Asked(source=tmp_path / "in", target=tmp_path / "out"), [], Progress(ignore))
 
     assert spark.read.parquet(str(tmp_path / "out" / "holds")).count() == 0
-
-
-def test_logs_that_come_after_nothing_was_there_are_told_as_ever(spark: SparkSession, tmp_path: Path) -> None:
-    asked = Asked(source=tmp_path / "in", target=tmp_path / "out")
-    run_over_nothing(asked)
-    nothing = read_report(asked.target).round_count
-    put(
-        asked.source,
-        "A/rocketmq_client.log",
-        java5(1, added("g", QUEUE.format("east", 0))),
-        java5(9, removed("g", QUEUE.format("east", 0))),
-    )
-
-    run_logs(spark, asked, find_files(asked.source), Progress(ignore))
-
-    holds = spark.read.parquet(str(asked.target / "holds")).collect()
-    assert (nothing, len(holds)) == (0, 1)
-    assert spark.read.parquet(str(asked.target / "lines")).count() == 2
-    assert spark.read.parquet(str(asked.target / "storms")).columns == list(TABLES["storms"].names)
