@@ -28,6 +28,7 @@ from rebalance_engine.pipeline.clues import (
     covers_of,
     of_groups,
 )
+from rebalance_engine.pipeline.cuts import parted, without_routes
 from rebalance_engine.pipeline.disputes import Dispute, disputes_of, with_disputed
 from rebalance_engine.pipeline.handoffs import handoffs_of
 from rebalance_engine.pipeline.holes import clues_of_holes, holes_of
@@ -79,6 +80,7 @@ TOLD_BY = (
     "beginnings",
     "vanished",
     "offs",
+    "cuts",
 )
 
 
@@ -246,8 +248,9 @@ def tell(
     quiet = quiet_of(found.log_ends, holds, causes, found.covers, end_ms)
     gone_quiet = vanished(quiet, presence_of(holds, causes, end_ms), found.counted)
     causes += gone_quiet
+    holds = parted(holds, found.holes, reached)
     rounds = rounds_of(holds, causes)
-    short = _short(found)
+    short = together(_short(found), without_routes(holds, found.holes, found.routes, end_ms))
     unheard = presence_of_strangers(found.unheard, found.causes, end_ms)
     cut = {} if found.end_ms is None else cut_off(holds, reached, found.log_ends, found.end_ms)
     unheard |= cut
@@ -264,7 +267,8 @@ def tell(
         row = moved_row(one, rounds, found.routes, Meanwhile(off, restarts, short, unheard))
         yield in_doubt_of_clocks(one, row, sure[one.queue], doubts.get(one.queue, {}))
     inside = since(input_begins(holds, reached, found.counted, found.log_begins), unheard)
-    yield from stretch_rows(in_doubt(sure, doubts), found, inside, off, last_there(sure, present, unheard), short)
+    until = last_there(sure, present, unheard)
+    yield from stretch_rows(in_doubt(sure, doubts), found, inside, off, until, short, reached)
     unsure = together(unheard, unsure_of(quiet, gone_quiet, end_ms))
     heard = {
         client: without(spans, unsure.get(client, ()))

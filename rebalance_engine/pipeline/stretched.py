@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from rebalance_engine.model import MessageQueue
 from rebalance_engine.pipeline.beginnings import before_first_take
+from rebalance_engine.pipeline.cuts import perhaps_back
 from rebalance_engine.pipeline.loads import Presence
 from rebalance_engine.pipeline.offs import Spans as Offs
 from rebalance_engine.pipeline.offs import cut_where_off, is_off
+from rebalance_engine.pipeline.rounds import Cause
 from rebalance_engine.pipeline.routes import gone
 from rebalance_engine.pipeline.sorting import Clues
 from rebalance_engine.pipeline.sweep import (
@@ -39,6 +41,7 @@ def stretch_rows(
     off: Offs,
     last_there_ms: int,
     short: Mapping[str, Offs],
+    backs: Sequence[Cause] = (),
 ) -> Iterator[tuple[str, dict[str, object]]]:
     """Give, as rows of ``STRETCHES``, when nobody had a queue, or several, for certain or perhaps.
 
@@ -47,11 +50,13 @@ def stretch_rows(
         off: when the group had no member.
         last_there_ms: until when it had anybody.
         short: by topic, when it lacked queues, nobody knows which.
+        backs: what is told of members that come to brokers, among others.
     """
     for queue, those in holds.items():
         end_ms = clues.end_ms if clues.end_ms is not None else max(hold.until_ms for hold in those)
         owned_ms = min(end_ms, clues.popped.get(queue.topic, end_ms))  # from then on it needs no owner
-        is_gone = gone(queue, clues.routes.get(queue.topic, ()), end_ms)
+        told_gone = gone(queue, clues.routes.get(queue.topic, ()), end_ms)
+        is_gone = perhaps_back(queue, told_gone, backs, unheard, end_ms)
         whole = as_long_as_may_be(those)
         alone = list(while_there(left_alone(those, owned_ms), is_gone))
         left_ms = next((one.from_ms for one in alone if one.until_ms == clues.end_ms), end_ms)

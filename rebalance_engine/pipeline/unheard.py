@@ -198,29 +198,37 @@ def unseen(
 ) -> Spans:
     """Tell when members were there of whom their own logs do not say what they held: in holes, and before they begin.
 
-    Who came is there from then on; of whom nobody tells it, from the beginning. A hole in which nobody else takes or
-    lets go anything, and every queue has an owner, is left out, as by :func:`cut_off`.
+    Who came is there from the first time on, for its connections are several; of whom nobody tells it, from the
+    beginning. A hole in which nobody else takes or lets go anything, every queue has an owner, and no broker saw it go,
+    is left out, as by :func:`cut_off`.
 
     Args:
         holes: by member, from when until when its log lacks lines.
         log_begins: by member, until when its log does not show all that it holds.
     """
     edges, some_free = _edges(holds), _some_free(_free(holds, end_ms))
+    known = list(causes)
+    went: dict[str, list[int]] = {}
+    for one in known:
+        if one.what in GOES and one.client in holes:
+            went.setdefault(str(one.client), []).append(one.at_ms)
     told = {
         client: sorted(
             (begin, end)
             for begin, end in spans
-            if _changes(edges, client, begin - CLOCKS_MS, end + CLOCKS_MS) or _is_free(some_free, begin, end)
+            if _changes(edges, client, begin - CLOCKS_MS, end + CLOCKS_MS)
+            or _is_free(some_free, begin, end)
+            or any(begin - SECOND_MS <= at < end for at in went.get(client, ()))
         )
         for client, spans in holes.items()
     }
     came: dict[str, list[int]] = {}
-    for one in causes:
+    for one in known:
         if one.what in COMES and one.client is not None and one.client in log_begins:
             came.setdefault(one.client, []).append(one.at_ms)
     for client, begin in log_begins.items():
-        latest = max((at for at in came.get(client, ()) if at <= begin), default=0)
-        told[client] = sorted([*told.get(client, ()), (latest, begin)])
+        earliest = min((at for at in came.get(client, ()) if at <= begin), default=0)
+        told[client] = sorted([*told.get(client, ()), (earliest, begin)])
     return {client: spans for client, spans in told.items() if spans}
 
 
