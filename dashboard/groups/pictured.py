@@ -9,6 +9,7 @@ from typing import TypedDict
 from django.db.models import OuterRef, Subquery
 
 from dashboard.groups.before import held_before
+from dashboard.groups.ending import low_of
 from dashboard.groups.models import Handoff, Round, RoundCause
 from dashboard.groups.owned import began_at
 from dashboard.groups.past import shown_at
@@ -57,7 +58,8 @@ def pictures_of(row: Round) -> Pictures:
     ``large``: there is one, too large for a map; ``first``: nothing was shown of the group before its first round;
     ``unknown``: it was not kept. ``before_at`` is the instant of the first: when the first cause was seen, or, where
     that was earlier, when the first queue was let go or taken, or may have been by one who did not answer any more.
-    Of a round that was over when it was seen, and where nothing of before it is kept, it is when that was shown.
+    Of a round that was over when it was seen, and where nothing of before it is kept, it is when it may have begun at
+    the earliest; where that is unknown, since when what is shown was so.
     """
     stored = {"before": bytes(row.before), "after": bytes(row.after)}
     states = {name: state_json(each) for name, each in stored.items()}
@@ -66,7 +68,7 @@ def pictures_of(row: Round) -> Pictures:
         shown, first = _before(row)
         states["before"] = None if shown is None else to_json(shown)
         if row.closed_at is not None and first >= row.closed_at:
-            first = min(first, _snapshot(stored["before"]).at)
+            first = min(first, max(_snapshot(stored["before"]).at, _may_have_begun(row)))
     why = {name: _why_none(name, each, row) for name, each in stored.items() if states[name] is None}
     return {"before": states["before"], "after": states["after"], "why": why, "before_at": first}
 
@@ -106,15 +108,27 @@ def _told_last(row: Round, state: GroupState) -> int | None:
 
 
 def _first_of(row: Round) -> int:
-    """Say when a round was seen to begin, or, where that was earlier, its first cause, or a queue let go or taken."""
-    moments = ((RoundCause, "at"), (Handoff, "dropped_at"), (Handoff, "taken_at"))
-    rows = Round.objects.filter(pk=row.pk).values_list(*(_least(model, name) for model, name in moments))
+    """Say when a round was seen to begin, or, where that was earlier, its first cause, or a queue let go or taken.
+
+    Not what was taken before it may have begun, by whom another one left alone with it in the round.
+    """
+    began = began_at(row)
+    moments = ((RoundCause, "at", 0), (Handoff, "dropped_at", began), (Handoff, "taken_at", began))
+    rows = Round.objects.filter(pk=row.pk).values_list(*(_least(*moment) for moment in moments))
     seen: tuple[int | None, ...] = rows.first() or ()
     return min([row.opened_at, *(at for at in seen if at is not None)])
 
 
-def _least(model: type[RoundCause | Handoff], name: str) -> Subquery:
-    rows = model._default_manager.filter(round=OuterRef("pk"), **{f"{name}__isnull": False})
+def _may_have_begun(row: Round) -> int:
+    """Say when a round that was over when it was seen may have begun at the earliest; 0 is unknown."""
+    if row.opened_low is None or row.closed_at is None:
+        return 0
+    earlier = Round.objects.filter(group=row.group_id, number__lt=row.number).order_by("-number").first()
+    return min(low_of(row, earlier), row.closed_at - 1)
+
+
+def _least(model: type[RoundCause | Handoff], name: str, since: int) -> Subquery:
+    rows = model._default_manager.filter(round=OuterRef("pk"), **{f"{name}__gte": since})
     return Subquery(rows.order_by(name).values(name)[:1])
 
 

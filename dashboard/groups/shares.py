@@ -230,10 +230,15 @@ def _threes(spans: list[Bounded], orphans: list[Held], until: int, told: int, go
     most_none, _ = stretches(map(as_certain, spans), until=until, orphans=most, gone=surely)
     if any(span.silences for span in spans):  # of what its owner had before and after a silence alone, nothing is told
         wide, _ = stretches(all_certain(spans), until=until, orphans=most, gone=surely)
-        most_none = {queue: wide[queue] for queue in most_none.keys() & wide.keys()}
+        most_none = {queue: _around(own, wide.get(queue, NONE)) for queue, own in most_none.items()}
     _, least_two = stretches(all_told(spans), until=until, gone=perhaps)
     nobody = _Three(_until(least_none, told), _until(seen_none, told), most_none)
     return nobody, _Three(least_two, seen_two, most_two)
+
+
+def _around(times: Intervals, wide: Intervals) -> list[tuple[int, int]]:
+    """Give of wider stretches those that go on from any of some times, or lie around it."""
+    return [(low, high) for low, high in wide if any(low <= end and begin <= high for begin, end in times)]
 
 
 def _had_last_by_lost(spans: Iterable[Bounded]) -> set[int]:

@@ -83,6 +83,40 @@ def test_before_a_round_that_was_over_when_it_was_seen_is_when_what_is_shown_was
     assert page.count(f"<span>2023-11-14 {moment(row.closed_at)}  UTC</span>") == 1
 
 
+@pytest.mark.parametrize(("low", "before"), [(57_000, 57_000), (60_000, 59_999), (None, 20)])
+def test_before_a_round_that_was_over_when_it_was_seen_is_when_it_may_have_begun_and_not_when_all_was_quiet_since(
+    group: Group, low: int | None, before: int
+) -> None:
+    """Nothing was told of the group for most of a minute, as nothing changed."""
+    del group
+    close()
+    at = T0 + 60_000
+    times = {"opened_at": at, "closed_at": at, "last_cause_at": at, "settled_at": None}
+    Round.objects.update(opened_low=None if low is None else T0 + low, **times)
+    RoundCause.objects.update(at=at, at_high=at, observed_at=at)
+    Handoff.objects.all().delete()
+
+    assert pictures_of(Round.objects.get())["before_at"] == T0 + before
+
+
+def test_before_a_round_in_which_somebody_let_go_is_not_before_another_one_had_taken_it_in_an_earlier_one(
+    group: Group,
+) -> None:
+    del group
+    close()
+    row = Round.objects.get()
+    times = {"opened_at": T0 + 90_000, "opened_low": T0 + 89_000, "closed_at": T0 + 92_000, "settled_at": None}
+    times["last_cause_at"] = T0 + 90_000
+    Round.objects.update(**times)
+    RoundCause.objects.update(at=T0 + 90_000, at_high=T0 + 90_000)
+    taken = {"taken_at": T0 + 8_000, "taken_low": T0 + 8_000, "taken_high": T0 + 8_000}
+    dropped = {"dropped_at": T0 + 90_500, "dropped_low": T0 + 7_000, "dropped_high": None}
+    Handoff.objects.filter(round=row).update(**taken, **dropped)
+    row.refresh_from_db()
+
+    assert pictures_of(row)["before_at"] == T0 + 90_000
+
+
 def lost() -> Round:
     """B was killed, did not answer the look after that, and is seen to be gone."""
     told(missed("B", 60_000), held("A", 60_000, [0, 1]))

@@ -68,6 +68,16 @@ def test_what_nobody_had_before_somebody_was_seen_with_it_is_of_no_later_round()
     assert second.unowned == Lasted(35, 35, 40)
 
 
+def test_of_a_silence_after_which_its_owner_had_it_still_nothing_is_told_when_he_lets_it_go_much_later() -> None:
+    silent, window = ((10, 20),), Window(5, 25, 1, 30)
+
+    assert only([replace(had(1, 0, None), silences=silent)], window) == [None]
+    assert only([replace(had(1, 0, 40), silences=silent), had(2, 45, None)], window) == [None]
+    [share] = only([replace(had(1, 0, 20), until_low=10, silences=silent), had(2, 22, None)], window)
+    assert share is not None
+    assert share.unowned == Lasted(2, 2, 12)
+
+
 def test_two_have_a_queue_for_certain_no_longer_than_both_told() -> None:
     [share] = only([had(1, 0, None, told_until=12), had(2, 10, None)])
 
