@@ -99,7 +99,8 @@ class RoundOut(RoundRow):
 
     ``longest_unowned`` and ``longest_overlap`` are of queues that had no owner, or two, for certain, in its time; each
     lasts while ``is_unowned_lasting``, ``is_overlap_lasting``. What two had beyond it is told with all of that;
-    ``overlap_older_queues`` had two since before it, which no longest tells. In as many as ``unowned_perhaps_queues``
+    ``overlap_older_queues`` had two since before it, and ``overlap_perhaps_older_queues`` perhaps, which no longest
+    tells. In as many as ``unowned_perhaps_queues``
     and ``overlap_perhaps_queues`` besides it is possible and not known, for so many ms at most, or nobody knows how
     many. ``longest_unowned`` or ``longest_overlap`` null: of none it is known for certain, and where
     ``unowned_perhaps_queues`` or ``overlap_perhaps_queues`` is 0 too, none was seen.
@@ -138,6 +139,7 @@ class RoundOut(RoundRow):
     longest_overlap: Bounds | None
     overlap_queues: int
     overlap_older_queues: int
+    overlap_perhaps_older_queues: int
     is_overlap_lasting: bool
     overlap_perhaps_queues: int
     overlap_perhaps_most: int | None

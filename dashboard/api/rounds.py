@@ -144,6 +144,7 @@ def _round(
         longest_overlap=_bounds(worst["overlap"]),
         overlap_queues=int(str(worst["overlap_queues"])),
         overlap_older_queues=int(str(worst["overlap_older_queues"])),
+        overlap_perhaps_older_queues=int(str(worst["overlap_perhaps_older_queues"])),
         is_overlap_lasting=bool(worst["is_shared"]),
         overlap_perhaps_queues=int(str(worst["overlap_perhaps_queues"])),
         overlap_perhaps_most=_most(worst["overlap_perhaps"]),

@@ -46,7 +46,7 @@ def account_at(*, row: Round | None, at: int, now: int) -> Account:
 
 
 def _account(row: Round, lanes: list[Lane], shares: Mapping[int, Share], now: int) -> Account:
-    own = own_of(row=row, shares=shares, here=beyond.let_go_in(lanes), now=now)
+    own = own_of(row=row, shares=shares, lanes=lanes, now=now)
     return Account(lanes, own, beyond.beyond(shares=own.shares, lanes=lanes))
 
 

@@ -230,12 +230,12 @@ def _kept(lane: Lane, has: Sequence[_Has], now: int, away: Doubts, bare: Contain
 
 
 def _with_what_is_older(round_row: Round, lanes: list[Lane]) -> list[Lane]:
-    """Tell the queues that two had since before the round, of whom one let go in it."""
+    """Tell the queues that two had since before the round, of whom one let go in it; of before others tell."""
     begin = round_row.opened_low or round_row.opened_at
     if all(lane.dropped_at is None or (lane.taken_at or begin) >= begin for lane in lanes):
         return lanes
     began = began_at(round_row)
-    return [replace(lane, is_older=_is_older(lane, began)) for lane in lanes]
+    return [replace(lane, is_older=True, unowned=(0, 0)) if _is_older(lane, began) else lane for lane in lanes]
 
 
 def _is_older(lane: Lane, began: int) -> bool:

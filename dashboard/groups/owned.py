@@ -20,6 +20,7 @@ from dashboard.groups.silences import doubts_of, silences_of, told_until_of, wit
 from rebalance_engine.findings import FindingKind
 
 MOST_SPANS = 60_000
+NEAR = 100  # rounds: what nobody took for longer is told by each
 NOBODYS = (FindingKind.ORPHAN_QUEUE.value, FindingKind.RETRY_UNOWNED.value)
 BOUNDS = ("at", "at_low", "at_high", "until", "until_low", "until_high")
 LOST = {
@@ -53,8 +54,12 @@ def bands_of(*, group: Group, since: int, now: int) -> Bands:
 
 def shares_in(*, row: Round, now: int) -> dict[int, Share]:
     """Give how long each queue had no owner, and two, in a round, as far as it had come ``now``."""
-    found, _ = shares_by_round(group=row.group, first=row.number, last=row.number, now=now)
-    return found.get(row.number, {})
+    first, last = row.number - NEAR, row.number + NEAR
+    near = {} if row.group.model == "BROADCASTING" else _windows(row.group, first, last, now, once=False)
+    if row.number not in near:
+        return {}
+    window = near[row.number]
+    return _known(row.group, window.since, now).shares([window], until=now, near=list(near.values()))[0]
 
 
 def shares_by_round(
@@ -105,7 +110,9 @@ class _Known:
     doubts: list[tuple[int, int]]
     is_whole: bool
 
-    def shares(self, windows: Sequence[Window], *, until: int, once: bool = False) -> list[dict[int, Share]]:
+    def shares(
+        self, windows: Sequence[Window], *, until: int, once: bool = False, near: Sequence[Window] = ()
+    ) -> list[dict[int, Share]]:
         """Give each round's queues that had no owner, or two, or may have had."""
         return shares_of(
             self.spans,
@@ -117,6 +124,7 @@ class _Known:
             sure_until=self.sure_until,
             doubts=self.doubts,
             once=once,
+            near=near,
         )
 
     def by_round(self, windows: Mapping[int, Window], *, until: int, once: bool = False) -> dict[int, dict[int, Share]]:
@@ -280,6 +288,8 @@ def windows_of(*, group: Group, first: int, last: int, now: int, once: bool = Fa
 def _windows(group: Group, first: int, last: int, now: int, *, once: bool) -> dict[int, Window]:
     """Give the time of each of these rounds: none lies in two. What one left goes on to its end.
 
+    One that was superseded goes on until the next was seen to begin, as its handoffs and its page do.
+
     ``once``: until the next wave at most, which tells of it then.
     """
     rounds = Round.objects.filter(group=group).order_by("number").defer("before", "after")
@@ -288,7 +298,8 @@ def _windows(group: Group, first: int, last: int, now: int, *, once: bool) -> di
         return {}
     beyond = rounds.filter(number__gt=last).exclude(wave=at_last.wave).first()
     rows = list(rounds.filter(number__gte=first - 1, number__lte=beyond.number if beyond else 2**31 - 1))
-    begins = [begin_of(row, earlier) for row, earlier in zip(rows, [None, *rows], strict=False)]
+    lows = [begin_of(row, earlier) for row, earlier in zip(rows, [None, *rows], strict=False)]
+    begins = [low if row.number == row.wave else row.opened_at for row, low in zip(rows, lows, strict=True)]
     windows = {}
     for place, row in enumerate(rows):
         ends = [row.closed_at, row.settled_at] if row.closed_at is not None else [now]
@@ -297,7 +308,9 @@ def _windows(group: Group, first: int, last: int, now: int, *, once: bool) -> di
         end = min(now, following, max(end for end in ends if end is not None))
         limit = min(now, next(later, now)) if once else now
         has_last = row.closed_at is not None and end < min(now, following)
-        windows[row.number] = Window(begins[place], max(begins[place], end), row.wave, limit, has_last)
+        windows[row.number] = Window(
+            begins[place], max(begins[place], end), row.wave, limit, has_last, row.number, lows[place]
+        )
     return windows
 
 

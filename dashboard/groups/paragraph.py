@@ -182,6 +182,15 @@ def _with_two(found: Mapping[str, object]) -> Iterator[str]:
             )
             % {"n": perhaps, "span": span(_whole(found["overlap_perhaps"]))}
         )
+    if maybe_older := _whole(found.get("overlap_perhaps_older_queues")):
+        yield (
+            ngettext(
+                "Perhaps %(n)s queue had two owners since before it.",
+                "Perhaps %(n)s queues had two owners since before it.",
+                maybe_older,
+            )
+            % {"n": maybe_older}
+        )
 
 
 def _without_owner(found: Mapping[str, object]) -> Iterator[str]:

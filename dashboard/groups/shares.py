@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from dashboard.groups.bands import (
     EVER,
@@ -33,6 +33,7 @@ from dashboard.groups.bands import (
     surely_lasting,
     without,
 )
+from dashboard.groups.claims import Claim, claims_of, others, reach_of
 
 NONE: Intervals = ()
 Stretch = tuple[tuple[int, int], ...]
@@ -42,7 +43,8 @@ Stretch = tuple[tuple[int, int], ...]
 class Window:
     """The time of a round, of which ``wave``; what began in it is its own until ``limit``, when the next wave began.
 
-    ``has_last``: what began at ``until`` began in it too: a round ends with what its last queue did.
+    ``has_last``: what began at ``until`` began in it too: a round ends with what its last queue did. ``number``: its
+    own. ``low``: when it may have begun (None: when it did): what is exact since then is its own.
     """
 
     since: int
@@ -50,6 +52,8 @@ class Window:
     wave: int
     limit: int
     has_last: bool = False
+    number: int = 0
+    low: int | None = None
 
     def has(self, at: int) -> bool:
         """Whether an instant is the round's."""
@@ -89,7 +93,9 @@ class Share:
     ``is_unheld``: nobody is known to have had it by then, ever. ``is_lost``: who had it last was lost, and may have it.
     ``is_since_ever``: nobody knows since when it may have had two, as where the first look saw both. Of a handoff
     between two looks it may be possible that there was nobody, and that there were two, and neither known. ``within``:
-    the time of which it is told.
+    the time of which it is told. ``parts``: when nobody had it in that time: for certain, as seen, and perhaps.
+    ``gaps_elsewhere`` and ``twos_elsewhere``: of when in it another round tells that it had none, and two; and
+    ``is_perhaps_two_older``: an earlier one tells that perhaps two had it. ``own_gaps``: of when this one does.
     """
 
     unowned: Lasted
@@ -106,6 +112,52 @@ class Share:
     is_lost: bool = False
     times: Times = NO_TIMES
     within: tuple[int, int] = (EVER, FOREVER)
+    parts: tuple[Stretch, Stretch, Stretch] = ((), (), ())
+    gaps_elsewhere: tuple[Claim, ...] = ()
+    twos_elsewhere: tuple[Claim, ...] = ()
+    is_perhaps_two_older: bool = False
+    own_gaps: tuple[Claim, ...] = ()
+
+    def without_gaps(self, told: Intervals) -> Share:
+        """Leave out when nobody had it what others tell."""
+        least, seen, most = (tuple(without(part, told)) for part in self.parts)
+        if (least, seen, most) == self.parts:
+            return self
+        had, older = self.times, [low for low, _ in self.parts[0][:1]]
+        nobody, perhaps = (tuple(without(each, told)) for each in (had.nobody, had.perhaps_nobody))
+        return replace(
+            self,
+            unowned=Lasted(*(sum(high - low for low, high in part) for part in (least, seen, most))),
+            is_lasting=self.is_lasting and any(high == self.within[1] for _, high in seen[-1:]),
+            is_older=self.is_older and [low for low, _ in least[:1]] == older,
+            times=replace(had, nobody=nobody, perhaps_nobody=perhaps),
+            parts=(least, seen, most),
+        )
+
+    def less_certain(self, perhaps: Intervals) -> Share:
+        """Leave out of what is certain what a handoff tells as only possible."""
+        least = tuple(without(self.parts[0], perhaps))
+        if least == self.parts[0]:
+            return self
+        lasted = replace(self.unowned, low=sum(high - low for low, high in least))
+        times = replace(self.times, nobody=tuple(without(self.times.nobody, perhaps)))
+        return replace(self, unowned=lasted, times=times, parts=(least, *self.parts[1:]))
+
+    def without_twos(self, told: Intervals, *, is_older: bool) -> Share:
+        """Leave out when perhaps two had it what others tell; ``is_older``: an earlier one of them."""
+        perhaps = tuple(without(self.times.perhaps_two, told))
+        if self.is_overlap or not self.overlap.high or perhaps == self.times.perhaps_two:
+            return self
+        most = sum(max(0, min(high, self.within[1]) - max(low, self.within[0])) for low, high in perhaps)
+        return replace(
+            self,
+            overlap=Lasted(0, min(self.overlap.seen, most), most),
+            is_since_ever=any(low == EVER for low, _ in perhaps),
+            is_cut=self.is_cut and bool(most),
+            is_shared=self.is_shared and any(high >= self.within[1] for _, high in perhaps[-1:]),
+            is_perhaps_two_older=is_older and not most,
+            times=replace(self.times, perhaps_two=perhaps),
+        )
 
     @property
     def overlap_within(self) -> tuple[int, int | None]:
@@ -141,14 +193,26 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class _Three:
-    """Stretches of one kind: the certain ones, the ones that were seen, and the possible ones."""
+    """Stretches of one kind: the certain ones, the ones that were seen, and the possible ones.
 
-    low: Stretches = field(default_factory=dict)
-    seen: Stretches = field(default_factory=dict)
-    high: Stretches = field(default_factory=dict)
+    ``begun``: those that were seen, also beyond what all have told.
+    """
+
+    low: Stretches
+    seen: Stretches
+    high: Stretches
+    begun: Stretches
 
     def lasted(self, queue: int, since: int, until: int) -> Lasted:
         return Lasted(*(_within(each.get(queue, NONE), since, until) for each in (self.low, self.seen, self.high)))
+
+    def parts(self, queue: int, since: int, until: int) -> tuple[Stretch, Stretch, Stretch]:
+        """Give the stretches within a time: the certain ones, those that were seen, and the possible ones."""
+        low, seen, high = (
+            tuple((max(low, since), min(high, until)) for low, high in _touching(each.get(queue, NONE), since, until))
+            for each in (self.low, self.seen, self.high)
+        )
+        return low, seen, high
 
     def when(self, queue: int, since: int, until: int) -> tuple[Stretch, Stretch]:
         """Give the stretches that touch a time, whole: the certain ones; those seen, or else the possible ones."""
@@ -167,6 +231,7 @@ def shares_of(  # noqa: PLR0913 (what may be known of queues is much, and each h
     sure_until: int = FOREVER,
     doubts: Intervals = NONE,
     once: bool = False,
+    near: Sequence[Window] = (),
 ) -> list[dict[int, Share]]:
     """Give each round's queues that had no owner, or two, or may have had.
 
@@ -180,6 +245,7 @@ def shares_of(  # noqa: PLR0913 (what may be known of queues is much, and each h
         sure_until: when the oldest look was on which all rests: what lasts is certain no longer.
         doubts: when somebody who is gone since had not answered: he may have had then what nobody else had.
         once: what a round of a wave told to the end is not told by a later one of it: figures that are added up.
+        near: the rounds before and after these, and these, which may tell of a time instead.
     """
     spans, orphans = list(spans), list(orphans)
     told = until if told_until is None else min(until, told_until)
@@ -194,9 +260,13 @@ def shares_of(  # noqa: PLR0913 (what may be known of queues is much, and each h
     for queue in sorted(nobody.high.keys() | nobody.seen.keys() | two.high.keys()):
         kinds = [(each.seen.get(queue, NONE), each.high.get(queue, NONE)) for each in (nobody, two)]
         wave, told = 0, 0
-        for number in _touched(windows, [interval for _, outer in kinds for interval in outer]):
+        claimed = [
+            claims_of(each.begun.get(queue, NONE), each.high.get(queue, NONE), near) if near else []
+            for each in (nobody, two)
+        ]
+        for number in _touched(windows, [interval for _, outer in kinds for interval in outer], claimed[0]):
             window = windows[number]
-            low, high = _reach(window, kinds, until)
+            low, high = reach_of(window, claimed[0], _reach(window, kinds, until), until)
             told = told if window.wave == wave else low
             wave, own, told = window.wave, max(low, told) if once else low, max(told, high)
             share = Share(
@@ -214,6 +284,10 @@ def shares_of(  # noqa: PLR0913 (what may be known of queues is much, and each h
                 is_lost=queue in lost,
                 times=Times(*nobody.when(queue, own, high), *two.when(queue, own, high)),
                 within=(own, high),
+                parts=nobody.parts(queue, own, high),
+                gaps_elsewhere=others(window, claimed[0], (own, high)) if near else (),
+                twos_elsewhere=others(window, claimed[1], (own, high)) if near else (),
+                own_gaps=tuple(claim for claim in claimed[0] if claim.round == window.number),
             )
             if share.unowned.high or share.overlap.high:
                 found[number][queue] = share
@@ -232,8 +306,8 @@ def _threes(spans: list[Bounded], orphans: list[Held], until: int, told: int, go
         wide, _ = stretches(all_certain(spans), until=until, orphans=most, gone=surely)
         most_none = {queue: _around(own, wide.get(queue, NONE)) for queue, own in most_none.items()}
     _, least_two = stretches(all_told(spans), until=until, gone=perhaps)
-    nobody = _Three(_until(least_none, told), _until(seen_none, told), most_none)
-    return nobody, _Three(least_two, seen_two, most_two)
+    nobody = _Three(_until(least_none, told), _until(seen_none, told), most_none, seen_none)
+    return nobody, _Three(least_two, seen_two, most_two, seen_two)
 
 
 def _around(times: Intervals, wide: Intervals) -> list[tuple[int, int]]:
@@ -257,12 +331,14 @@ def _until(each: Stretches, until: int) -> Stretches:
     }
 
 
-def _touched(windows: Sequence[Window], intervals: Intervals) -> list[int]:
-    """Number the rounds in the time of which any of these intervals lies."""
+def _touched(windows: Sequence[Window], intervals: Intervals, claims: Iterable[Claim]) -> list[int]:
+    """Number the rounds in the time of which any of these intervals lies, and those that claim any."""
     begins, ends = [window.since for window in windows], [window.until + window.has_last for window in windows]
-    return sorted(
-        {n for low, high in intervals for n in range(bisect_right(ends, low), bisect_left(begins, high)) if low < high}
-    )
+    lie = {
+        n for low, high in intervals for n in range(bisect_right(ends, low), bisect_left(begins, high)) if low < high
+    }
+    claiming = {claim.round for claim in claims}
+    return sorted(lie | {n for n, window in enumerate(windows) if claiming and window.number in claiming})
 
 
 def _reach(window: Window, kinds: Iterable[tuple[Intervals, Intervals]], until: int) -> tuple[int, int]:

@@ -107,7 +107,8 @@ def worst(lanes: Sequence[Lane], shares: Mapping[int, Share], *, is_untold: bool
 
     Those times are of all the queues in the round's time, whether they were handed over in it or not; where two had a
     queue beyond it, all of that counts. Where two had it since before the round, it is counted apart
-    (``overlap_older_queues``), and its time is an earlier round's. Where nobody had one from before it, the longest is
+    (``overlap_older_queues``, and ``overlap_perhaps_older_queues`` of those of which it is only possible), and its time
+    is an earlier round's. Where nobody had one from before it, the longest is
     known at least. Of what was handed over it is as a handoff tells it, never as wide as all that was possible of its
     queue in the round. What is only possible is told apart: in how many queues, and how long at most (None: nobody
     knows). ``pause`` is the longest of the queues that were let go, as ``handoffs.longest_pause`` says, and at least as
@@ -146,6 +147,9 @@ def worst(lanes: Sequence[Lane], shares: Mapping[int, Share], *, is_untold: bool
         "overlap": _longest(list(twos.values()), wide_overlap.values()),
         "overlap_queues": len(twos),
         "overlap_older_queues": len(older),
+        "overlap_perhaps_older_queues": _count_perhaps_older(
+            shares, lanes, told=[*twos, *older, *maybe_twos], of_lanes=maybe_overlap
+        ),
         "overlap_perhaps": _most([*maybe_twos.values(), *maybe_overlap.values()]) if overlap_perhaps else None,
         "overlap_perhaps_queues": overlap_perhaps,
         "pause": longest_pause([pause for _, pause in still]),
@@ -159,6 +163,30 @@ def worst(lanes: Sequence[Lane], shares: Mapping[int, Share], *, is_untold: bool
         "is_waiting": any(share.is_gap and share.is_lasting and not share.is_doubted for share in shares.values()),
         "is_shared": any(shares[pk].is_shared for pk in twos),
     }
+
+
+def _count_perhaps_older(
+    shares: Mapping[int, Share],
+    lanes: Sequence[Lane],
+    *,
+    told: Collection[int],
+    of_lanes: Collection[tuple[str, str, int]],
+) -> int:
+    """Count the queues that two perhaps had since before a round, of which no other figure of it says that two had it.
+
+    Args:
+        shares: by the rows of the queues.
+        lanes: the round's handoffs.
+        told: the queues of other figures, by their rows.
+        of_lanes: and by their names.
+    """
+    found = {lane.place for lane in lanes if lane.is_older and lane.is_perhaps_overlap}
+    of_shares = [pk for pk, share in shares.items() if share.is_perhaps_two_older]
+    if not found and not of_shares:
+        return 0
+    places = owned.places_of([*of_shares, *told])
+    found |= {places[pk] for pk in of_shares if pk in places}
+    return len(found - {places[pk] for pk in told if pk in places} - set(of_lanes))
 
 
 def _gap_bounds(gaps: Mapping[int, Lasted], lanes: Sequence[Lane]) -> list[tuple[int, int | None]]:

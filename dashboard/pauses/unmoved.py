@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from dashboard.groups.elsewhere import NEAR, LetGo, Place, begun_before, time_of, told_by
+from dashboard.groups.elsewhere import LetGo, Place, begun_before, time_of, told_by
 from dashboard.groups.models import Group, Round
-from dashboard.groups.owned import places_of, shares_both_ways, windows_of
+from dashboard.groups.owned import NEAR, places_of, shares_both_ways, windows_of
 from dashboard.groups.shares import Share
 from dashboard.pauses.costs import Between, Told, Unmoved
 

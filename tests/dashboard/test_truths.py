@@ -77,12 +77,17 @@ def check_lately(world: World, group: Group, first: dict[int, int]) -> None:
         assert world.has_hidden or lately.is_since_ever or lately.overlap.high >= two, (lately, two)
 
 
+def begin_of(row: Round) -> int:
+    """Say since when shares are told of a round: one that superseded another was seen to begin then."""
+    return began_at(row) if row.number == row.wave else row.opened_at
+
+
 def check_shares(world: World, row: Round, first: dict[int, int]) -> None:
     numbers = dict(Queue.objects.values_list("pk", "queue_id"))
     shares = shares_in(row=row, now=T0 + world.now)
     following = Round.objects.filter(group=row.group_id, number=row.number + 1).first()
-    ends = [T0 + world.looked, row.closed_at, None if following is None else began_at(following)]
-    began, end = began_at(row) - T0, min(each for each in ends if each is not None) - T0
+    ends = [T0 + world.looked, row.closed_at, None if following is None else begin_of(following)]
+    began, end = begin_of(row) - T0, min(each for each in ends if each is not None) - T0
     for pk, number in numbers.items():
         share = shares.get(pk, NOBODY)
         assert in_order(share.unowned, share.overlap), (row.number, number, share)

@@ -176,7 +176,8 @@ def test_a_queue_that_another_one_had_all_the_time_is_not_without_owner() -> Non
 
 def test_nothing_that_happened_is_nothing_that_was_worst() -> None:
     perhaps = ("unowned_perhaps_queues", "overlap_perhaps_queues", "pause_unknown", "unknown_queues")
-    queues = ("unowned_queues", "overlap_queues", "overlap_older_queues", "pause_queues")
+    older = ("overlap_older_queues", "overlap_perhaps_older_queues")
+    queues = ("unowned_queues", "overlap_queues", *older, "pause_queues")
     others = ("lost_queues", "handoffs", "from_nobody", "gone_queues", "back_queues")
     assert worst([], {}) == {
         **dict.fromkeys((*perhaps, *queues, *others), 0),
