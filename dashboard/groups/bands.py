@@ -295,7 +295,7 @@ def stretches(
     two: Stretches = {}
     for queue, low, high in _never_owned(orphans, {queue: min(x.at for x in own) for queue, own in by_queue.items()}):
         if low < (end := min(high, until)):
-            nobody.setdefault(queue, []).append((low, end))
+            _append(nobody.setdefault(queue, []), low, end)
     for queue, own in by_queue.items():
         for low, high, owners in _counts(own, until):
             if owners != 1:
@@ -343,10 +343,13 @@ def _since(each: Stretches, since: int) -> list[tuple[int, int]]:
 
 
 def _never_owned(orphans: Iterable[Held], first_at: Mapping[int, int]) -> Iterable[tuple[int, int, int]]:
-    """Give when queues were seen to have nobody, before anybody had them."""
+    """Give when queues were seen to have nobody, before anybody had them; no time twice of one queue."""
+    told: dict[int, int] = {}  # until when, of each queue
     for orphan in sorted(orphans, key=lambda each: each.at):
         end = FOREVER if orphan.until is None else orphan.until
-        yield orphan.queue, orphan.at, min(end, first_at.get(orphan.queue, end))
+        low, high = max(orphan.at, told.get(orphan.queue, EVER)), min(end, first_at.get(orphan.queue, end))
+        told[orphan.queue] = max(low, high)
+        yield orphan.queue, low, high
 
 
 def _counts(spans: list[Held], until: int) -> Iterable[tuple[int, int, int]]:

@@ -119,6 +119,15 @@ def test_a_queue_that_nobody_ever_had_has_nobody_since_that_was_seen() -> None:
     assert (found[7].unowned, found[7].is_lasting) == (exactly(40), True)
 
 
+def test_no_time_is_counted_twice_in_which_a_queue_that_nobody_ever_had_may_have_been_seen_so() -> None:
+    windows = [Window(0, 20, 1, END, number=1), Window(20, 40, 1, END, number=2), Window(40, END, 1, END, number=3)]
+    orphans = [Held(7, 2, 22), Held(7, 30, None, low=5)]  # what was seen at 30 may have begun with the first round
+
+    found = shares_of([], windows, until=END, orphans=orphans, near=windows)
+
+    assert [each[7].unowned for each in found] == [exactly(20), Lasted(32, 32, 40), exactly(20)]
+
+
 @st.composite
 def holdings(draw: st.DrawFn) -> list[Bounded]:
     """Each member's times with a queue, apart from each other; some ends are known by bounds alone."""
