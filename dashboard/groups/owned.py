@@ -58,8 +58,12 @@ def shares_in(*, row: Round, now: int) -> dict[int, Share]:
     near = {} if row.group.model == "BROADCASTING" else _windows(row.group, first, last, now, once=False)
     if row.number not in near:
         return {}
-    window = near[row.number]
-    return _known(row.group, window.since, now).shares([window], until=now, near=list(near.values()))[0]
+    window, rounds = near[row.number], list(near.values())
+    shares = _known(row.group, window.since, now).shares([window], until=now, near=rounds)[0]
+    since = min((share.within[0] for share in shares.values()), default=window.since)
+    if since >= window.since:
+        return shares
+    return _known(row.group, since, now).shares([window], until=now, near=rounds)[0]  # it claims what is older: read it
 
 
 def shares_by_round(

@@ -93,6 +93,28 @@ def test_what_may_have_begun_while_its_owner_was_silent_is_told_by_the_round_in_
     assert told_by(42_000, ("orders", "east", 2)) == [2]
 
 
+def test_what_another_one_had_before_a_round_while_its_owner_was_silent_is_of_no_time_without_owner(
+    cluster: object,
+) -> None:
+    """B has A's queue for a while, in the first round; C has it in the second; A is seen to be lost in the third."""
+    assert cluster
+    settle()
+    silently({"B": [1, 2, 3]}, 6_000)
+    silently({"B": [1, 2, 3]}, 15_900)
+    silently({"B": [2, 3]}, 16_000)
+    told(missed("A", 19_900), joined("C", 20_000, low=19_900), listed(20_000, "A", "B", "C"), at=20_000)
+    silently({"B": [2, 3], "C": []}, 20_100)
+    silently({"B": [2, 3], "C": [1]}, 21_000)
+    told(left("A", 40_000, Departure.HEARTBEAT_EXPIRED), at=40_000)
+    had({"B": [0, 2, 3], "C": [1]}, 40_000)
+
+    found = accounts(41_000)
+
+    told_of = {number: max((share.unowned.high for share in ours(each)), default=0) for number, each in found.items()}
+    assert told_of == {1: 20_000 - 15_900, 2: 0, 3: 0}
+    assert [lane.unowned for lane in found[1].lanes] == [(0, 21_000 - 15_900)]
+
+
 def test_what_its_own_member_took_again_and_let_go_once_more_in_a_later_round_is_added_up_once(cluster: object) -> None:
     assert cluster
     settle()
