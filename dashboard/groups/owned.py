@@ -61,9 +61,10 @@ def shares_in(*, row: Round, now: int) -> dict[int, Share]:
     window, rounds = near[row.number], list(near.values())
     shares = _known(row.group, window.since, now).shares([window], until=now, near=rounds)[0]
     since = min((share.within[0] for share in shares.values()), default=window.since)
-    if since >= window.since:
+    let_go = Holding.objects.filter(group=row.group_id, until__gte=since, until__lt=window.since)
+    if since >= window.since or not let_go.exists():
         return shares
-    return _known(row.group, since, now).shares([window], until=now, near=rounds)[0]  # it claims what is older: read it
+    return _known(row.group, since, now).shares([window], until=now, near=rounds)[0]  # it tells of what is older
 
 
 def shares_by_round(
