@@ -106,7 +106,7 @@ def _store_rounds(group: Group, read: Read, decision: Decision, now: int) -> lis
         _unsettle(row, read.look, decision)
         if each.number in ended:
             end = ended[each.number]
-            row.after = shown
+            row.after = b"" if row._state.adding else shown  # what was shown before it came is not what it came to
             row.state = RoundState.SUPERSEDED.value if end.superseded_by else RoundState.CLOSED.value
             row.closed_at, row.superseded_by = end.at, end.superseded_by
             row.settled_at = max(end.at, read.look.moved_at) if end.superseded_by is None else None

@@ -11,10 +11,10 @@ from dashboard.groups.models import Group, Handoff, Round, RoundCause
 from dashboard.groups.pictured import Load, loads_of, pictures_of, state_json
 from dashboard.people.roles import Role
 from dashboard.push.models import Step
-from rebalance_engine.events import Exactness
+from rebalance_engine.events import Exactness, Fact
 from tests.dashboard.groups.test_rounds import begun, close, turn
 from tests.dashboard.persons import person
-from tests.dashboard.story import T0, held, left, missed, route, seen, told
+from tests.dashboard.story import T0, held, joined, left, missed, route, seen, told
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -34,6 +34,25 @@ def test_loads_before_and_after(group: Group) -> None:
         Load("B", 2, 1),
         Load("C", None, 1),
     ]
+
+
+def test_what_a_round_came_to_is_unknown_where_it_was_seen_with_the_one_that_took_over(group: Group) -> None:
+    del group
+    close()
+    told(*joining("D", 15_000), *joining("E", 19_000))
+    turn(19_200)
+    _, first, second = Round.objects.order_by("number")
+
+    pictures = pictures_of(first)
+
+    assert (first.superseded_by, pictures["after"], pictures["why"]) == (second.number, None, {"after": "unknown"})
+    assert pictures["before"] is not None
+    assert Load("A", 2, None) in loads_of(first)
+    assert Load("E", None, 0) in loads_of(second)
+
+
+def joining(client: str, at: int) -> list[Fact]:
+    return [joined(client, at, low=at - 100), *seen(client, at)[1:], held(client, at + 100, [])]
 
 
 def test_before_a_round_is_before_its_first_handoff_where_that_came_before_its_beginning_was_seen(group: Group) -> None:
