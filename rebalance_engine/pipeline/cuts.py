@@ -16,7 +16,7 @@ from rebalance_engine.pipeline.offs import Spans as Offs
 from rebalance_engine.pipeline.rounds import GOES, SECOND_MS, Cause
 from rebalance_engine.pipeline.routes import Route
 from rebalance_engine.pipeline.sweep import Hold
-from rebalance_engine.pipeline.unheard import Holds
+from rebalance_engine.pipeline.unheard import Holds, without
 
 Times = Mapping[str, Sequence[tuple[int, int]]]  # by member, from when until when
 
@@ -51,12 +51,12 @@ def _parts(hold: Hold, holes: Iterable[tuple[int, int]], went: Iterable[int]) ->
 def without_routes(
     holds: Holds, holes: Times, routes: Mapping[str, Sequence[tuple[int, Route]]], end_ms: int
 ) -> dict[str, Offs]:
-    """Tell by topic when nobody tells which queues it has: from a hole in the only member's log to the next route."""
+    """Tell by topic when nobody tells which queues it has: from a hole in the only log to the next route."""
     topics = {queue.topic for queue in holds} & routes.keys()
     found: dict[str, list[tuple[int, int]]] = {}
     for client, those in holes.items():
         for begin, end in those:
-            if not _is_alone(client, holds, begin, end):
+            if _others_tell(client, holds, holes, begin, end):
                 continue
             for topic in topics:
                 until = next((at for at, _ in routes[topic] if at > begin), end_ms)
@@ -64,9 +64,13 @@ def without_routes(
     return {topic: merged(spans) for topic, spans in found.items()}
 
 
-def _is_alone(client: str, holds: Holds, begin: int, end: int) -> bool:
+def _others_tell(client: str, holds: Holds, holes: Times, begin: int, end: int) -> bool:
+    """Ask whether another member was there, whose own log goes on; those of one process have one log, and one hole."""
     every = (hold for those in holds.values() for hold in those)
-    return not any(hold.client != client and hold.from_ms < end and begin < hold.until_ms for hold in every)
+    others = (hold for hold in every if hold.client != client and hold.from_ms < end and begin < hold.until_ms)
+    return any(
+        without([(max(begin, hold.from_ms), min(end, hold.until_ms))], holes.get(hold.client, ())) for hold in others
+    )
 
 
 def perhaps_back(

@@ -88,7 +88,7 @@ def costs_of(
     idle = member_loads.groupBy(*OF_DAY).agg(F.sum("idle_ms").alias("idle_ms"), F.sum("present_ms").alias("present_ms"))
     unheard = F.coalesce("unheard", F.lit(0)).alias("unheard")
     is_even = F.when(unheard == 0, F.col("max_over_mean")).alias("max_over_mean")  # of whom nobody tells may have much
-    counted = (F.coalesce(name, F.lit(0)).alias(name) for name in ("disputes", "clocks_apart"))
+    counted = (F.coalesce(name, F.lit(0)).alias(name) for name in ("disputes", "clocks_apart", "routes_unknown"))
     skewed = group_loads.select(*OF_DAY, is_even, unheard, *counted)
     whole = idle
     for part in (told, costs, apart, flapped, skewed):
@@ -115,6 +115,7 @@ def costs_of(
         "unheard",
         "disputes",
         "clocks_apart",
+        "routes_unknown",
         "above_fewest",
         "above_fewest_unknown",
         "flaps",

@@ -294,7 +294,9 @@ def by_group(costs: Sequence[Row]) -> list[Row]:
     for row in summed:
         row["overlap_staying_ms"] = _overlap_staying_ms(row)
         days = groups[str(row["group"])]
-        row |= {name: max(number(day.get(name)) for day in days) for name in ("unheard", "clocks_apart")}
+        row |= {
+            name: max(number(day.get(name)) for day in days) for name in ("unheard", "clocks_apart", "routes_unknown")
+        }
         bounds = [bound for day in days if (bound := day.get("silence_most_ms")) is not None]
         row["silence_most_ms"] = max(map(number, bounds), default=None)
         skews = [number(skew) for day in days if (skew := day.get("max_over_mean")) is not None]

@@ -172,8 +172,10 @@ STRETCHES = _filed(
 )  # fmt: skip
 MEMBER_LOADS = _filed(client=TEXT, present_ms=LONG, idle_ms=LONG, queue_ms=LONG)
 # disputes: how often members counted each other differently at one time. clocks_apart: hosts of its members whose
-# clocks differ from brokers', on any day.
-GROUP_LOADS = _filed(observed_ms=LONG, max_over_mean=DOUBLE, unheard=INT, disputes=INT, clocks_apart=INT)
+# clocks differ from brokers', on any day. routes_unknown: topics of which, for a time, no line tells the queues.
+GROUP_LOADS = _filed(
+    observed_ms=LONG, max_over_mean=DOUBLE, unheard=INT, disputes=INT, clocks_apart=INT, routes_unknown=INT
+)
 
 # ---- measures, see measures.py ----
 
@@ -181,7 +183,7 @@ COSTS = _schema(
     cluster=TEXT,
     day=TEXT,
     group=TEXT,
-    rounds=LONG,
+    rounds=LONG,  # about, where unheard or routes_unknown is not 0: of what opened, or parted, one a line may be lost
     handoffs=LONG,  # at least, as are returns, where unheard is not 0
     returns=LONG,  # queues went back to the member that had let them go; pauses and duplicates count them too
     pause_ms=LONG,
@@ -212,6 +214,7 @@ COSTS = _schema(
     unheard=LONG,
     disputes=LONG,  # times at which members counted each other differently
     clocks_apart=LONG,  # hosts of its members whose clocks differ: counts and loads are neither bounds nor exact then
+    routes_unknown=LONG,  # topics of which, for a time, no line tells which queues they had: rounds are about then
 )
 # Of whom brokers refused a lock, and whose it was then; until_ms: the grant, or the last refusal. To the second.
 # is_held: the client had the queue and lost its lock, by its own log; until_ms: it had it again, or the hold's end.

@@ -278,7 +278,7 @@ def tell(
     members, groups = loads_of(holds, heard)
     yield from (("member load", {"at_ms": one.day_ms, **asdict(one)}) for one in members)
     apart = {"clocks_apart": len(found.ahead)}
-    yield from (("group load", _group_row(one, inside, disputes) | apart) for one in groups)
+    yield from (("group load", _group_row(one, inside, disputes, short) | apart) for one in groups)
 
 
 def comings(clues: Sequence[dict[str, object]]) -> Iterator[tuple[str, dict[str, object]]]:
@@ -351,11 +351,13 @@ def _unsure_of_round(one: Round, unheard: Presence, short: Mapping[str, Offs]) -
     return {"unowned": 0} if there_within(*times, short) else {}
 
 
-def _group_row(one: GroupLoad, unheard: Presence, disputes: Sequence[Dispute]) -> dict[str, object]:
-    there = [
-        client
-        for client, spans in unheard.items()
-        if any(begin < one.day_ms + DAY_MS and one.day_ms <= end for begin, end in spans)
-    ]
+def _group_row(
+    one: GroupLoad, unheard: Presence, disputes: Sequence[Dispute], short: Mapping[str, Offs]
+) -> dict[str, object]:
+    there, lacking = (
+        sum(any(begin < one.day_ms + DAY_MS and one.day_ms <= end for begin, end in spans) for spans in those.values())
+        for those in (unheard, short)
+    )
     count = sum(one.day_ms <= begin < one.day_ms + DAY_MS for begin, *_ in disputes)
-    return {"at_ms": one.day_ms, **asdict(one), "unheard": len(there), "disputes": count}
+    counts = {"unheard": there, "disputes": count, "routes_unknown": lacking}
+    return {"at_ms": one.day_ms, **asdict(one), **counts}

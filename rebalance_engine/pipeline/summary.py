@@ -27,6 +27,8 @@ from rebalance_engine.pipeline.wording import (
     off,
     overlap,
     paused,
+    rounds_in_doubt,
+    routes_unknown,
     share_left_out,
     silent,
     skew,
@@ -94,7 +96,10 @@ def found(report: Report) -> list[str]:
 
 def _counted(report: Report) -> str:
     in_doubt: Row = {"clocks_apart": len(report.clocks) if report.costs else 0}  # some may never have been: no bound
-    rounds, handoffs = in_all(report.round_count, "round", in_doubt), in_all(report.handoff_count, "handoff", in_doubt)
+    lost: Row = max(
+        (rounds_in_doubt(row) for row in (*report.costs, in_doubt)), key=lambda row: number(row["clocks_apart"])
+    )
+    rounds, handoffs = in_all(report.round_count, "round", lost), in_all(report.handoff_count, "handoff", in_doubt)
     if not in_doubt["clocks_apart"] and any(row.get("unheard") for row in report.costs):
         handoffs = f"at least {handoffs}" if report.handoff_count else "perhaps no handoffs"
     told = ", ".join((counted(len(by_group(report.costs)), "group"), rounds, handoffs))
@@ -295,7 +300,7 @@ def _group_lines(row: Row, column: int) -> list[str]:
         told.append(f"unowned {unowned(row)}{alone if off(row) else ''}")
     if row["unheard"]:
         told.append(unheard(row))
-    told += [said for said in (disputes(row), clocks_apart(row)) if said]
+    told += [said for said in (routes_unknown(row), disputes(row), clocks_apart(row)) if said]
     facts = [part for said in told for part in broken(said, width=COLUMNS - column - 3, indent=2)]
     names = [fitted(_short(row["group"]), column), *[" " * column] * len(facts)]
     return [f"  {name} {said}" for name, said in zip(names, facts, strict=False)]

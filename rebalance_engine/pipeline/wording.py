@@ -240,6 +240,19 @@ def in_doubt(row: Row, name: str) -> object:
     return (f"about {number(row[name]):.0f}" if row[name] else "perhaps none") if about(row) else row[name]
 
 
+def rounds_in_doubt(row: Row) -> Row:
+    """Say, as of clocks, whether rounds are counted as about: where lines of what opens them may be lost, too.
+
+    One that is lost leaves out a round, or parts one in two.
+    """
+    return {"clocks_apart": max(number(row.get(name)) for name in ("clocks_apart", "unheard", "routes_unknown"))}
+
+
+def rounds(row: Row) -> object:
+    """Count a group's rounds."""
+    return in_doubt({"rounds": row["rounds"], **rounds_in_doubt(row)}, "rounds")
+
+
 def at_least(row: Row, name: str) -> object:
     """Count what happened to a group's queues: at least, where members were there of whom nobody tells.
 
@@ -261,6 +274,12 @@ def unheard(row: Row) -> str:
     """Say of how many members nobody tells what they held; empty where there are none."""
     count = number(row["unheard"])
     return f"members of whom no log tells what they held: {count:.0f}" if count else ""
+
+
+def routes_unknown(row: Row) -> str:
+    """Say of how many topics nobody tells for a time which queues they had; empty where there are none."""
+    count = number(row.get("routes_unknown"))
+    return f"topics of which, for a time, no log tells which queues they had: {count:.0f}" if count else ""
 
 
 def ahead(row: Row) -> str:

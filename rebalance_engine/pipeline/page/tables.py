@@ -15,7 +15,6 @@ from rebalance_engine.pipeline.wording import (
     at_least,
     counted,
     idle,
-    in_doubt,
     lasting,
     left_out,
     moment,
@@ -24,6 +23,7 @@ from rebalance_engine.pipeline.wording import (
     overlap,
     paused,
     recovered,
+    rounds,
     share_left_out,
     silent,
     skew,
@@ -47,7 +47,7 @@ def tables_of(report: Report) -> list[tuple[str, str, str]]:
         for row in rows
     ]  # fmt: skip
     moves: list[tuple[object, ...]] = [
-        (row["group"], in_doubt(row, "rounds"), above_fewest(row), at_least(row, "flaps"), _returns(row),
+        (row["group"], rounds(row), above_fewest(row), at_least(row, "flaps"), _returns(row),
          row["refused_pulls"], silent(row), skew(row), idle(row), _lost(row))
         for row in rows
     ]  # fmt: skip
@@ -141,6 +141,8 @@ ALL_HAVE, BURSTS, TESTED = "Broadcasting and POP groups", "Bursts after rounds",
 MOVES = "Moves and loads of groups"
 USED_TWICE = "Client ids used twice"
 NOTES = {  # of columns: what is said below a table that has them
+    "rounds": "Rounds: about so many, where members are unknown, clocks differ, or no log tells for a time which queues"
+    " a topic had.",
     "back and forth": "Back and forth: a queue that came from a member goes back to it within a minute.",
     "returns": "Return: a queue goes back to the member that had let it go.",
     "counted differently": "Counted differently: so often two members divided queues by different numbers of members at"

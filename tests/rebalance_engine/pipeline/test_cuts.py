@@ -58,6 +58,22 @@ def test_behind_a_hole_in_the_only_members_log_a_queue_that_nobody_has_may_be_on
     rows = list(tell([*spans, other], [*clues, clue("input ends", 90_000)]))
 
     assert unowned(rows) == (5_000, 25_000)
+    assert [row["routes_unknown"] for row in kinds(rows, "group load")] == [1]
+
+
+def test_members_of_one_log_have_one_hole_and_none_of_them_tells_the_routes_of_it() -> None:
+    """Of B in a log of its own, which goes on, it is known which queues the topic had."""
+    routes = [clue("route", at, topic="orders", queues=ROUTED) for at in (600, 70_000)]
+    holes = [clue("hole", 20_000, client_id=name, number=45_000) for name in ("A", "B")]
+    spans = [span("A", 1_000, 50_000), span("A", 75_000, 90_000, ended="open")]
+    other = span("B", 1_000, 90_000, broker="west", queue_id=0, ended="open")
+
+    def told(*lacking: dict[str, object]) -> tuple[tuple[int, int], object]:
+        rows = list(tell([*spans, other], [*routes, *lacking, clue("input ends", 90_000)]))
+        return unowned(rows), *(row["routes_unknown"] for row in kinds(rows, "group load"))
+
+    assert told(*holes) == ((5_000, 25_000), 1)
+    assert told(holes[0])[1] == 0
 
 
 def test_a_queue_whose_broker_is_back_when_no_log_tells_routes_any_more_is_perhaps_unowned() -> None:
