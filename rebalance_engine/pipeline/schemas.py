@@ -225,8 +225,9 @@ DOUBLES = _filed(client=TEXT, until_ms=LONG, queues=LONG, twice_ms=LONG, process
 CLOCKS = _schema(
     cluster=TEXT, day=TEXT, host=TEXT, broker_host=TEXT, at_ms=LONG, least_ms=LONG, most_ms=LONG, signs=LONG
 )
-# What brokers' logs lack, from at_ms until until_ms: "hole", or "begins late" and "ends early" among others.
-GAPS = _schema(cluster=TEXT, day=TEXT, host=TEXT, log=TEXT, what=TEXT, at_ms=LONG, until_ms=LONG)
+# What brokers' logs lack, from at_ms until until_ms: "hole", or "begins late" and "ends early" among others. why: their
+# broker "stopped", or "started", then, or started behind a hole without a word of its end: it "died". None: not told.
+GAPS = _schema(cluster=TEXT, day=TEXT, host=TEXT, log=TEXT, what=TEXT, at_ms=LONG, until_ms=LONG, broker=TEXT, why=TEXT)
 # Groups of which several clients that were there at once write into one folder, and most of their lines name none.
 MIXED = _filed(host=TEXT, folder=TEXT, clients=LONG, until_ms=LONG)
 # Groups with members whose logs are of a layout that no real log has proved.

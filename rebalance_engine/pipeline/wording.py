@@ -290,7 +290,21 @@ def ahead(row: Row) -> str:
 
 
 def missed(row: Row) -> str:
-    """Say what a log lacks."""
+    """Say what a log lacks, and what its broker did then, as far as it tells."""
+    did = DID.get((str(row["what"]), str(row.get("why"))), "")
+    return f"{_lacked(row)}{did.format(broker=row.get('broker') or 'the broker')}"
+
+
+DID = {
+    ("hole", "stopped"): ": {broker} was stopped, and started again at the end of it",
+    ("hole", "died"): ": {broker} started anew at the end of it, and no line tells that it had stopped. It died, or was"
+    " stopped in lines that are missing",
+    ("begins late", "started"): ": {broker} was started then",
+    ("ends early", "stopped"): ": {broker} was stopped then",
+}
+
+
+def _lacked(row: Row) -> str:
     lasts, begin, end = number(row["until_ms"]) - number(row["at_ms"]), moment(row["at_ms"]), moment(row["until_ms"])
     if row["what"] == "begins late":
         return f"begins at {end}, {lasting(lasts)} after the first of all logs"
