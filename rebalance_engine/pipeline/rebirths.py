@@ -23,6 +23,7 @@ WROTE_ONCE_MS = 1_000  # a line that stands there twice, as a logger with two ap
 TAKES_WITHIN_MS = 60_000  # from its connection at a broker on: it divides at once, or every 20 s
 PERSISTS_WITHIN_MS = 60_000
 OF_CLIENT = ["cluster", "group", "client_id"]
+OF_TAKE = [*MEMBER, *QUEUE_KEY, "host", "layout", "at_ms"]
 
 
 def rebirths_of(changes: DataFrame, marks: DataFrame, events: DataFrame) -> DataFrame:
@@ -32,54 +33,64 @@ def rebirths_of(changes: DataFrame, marks: DataFrame, events: DataFrame) -> Data
         changes: of :func:`rebalance_engine.pipeline.clients.changes_of`.
         marks: the starts and stops that lines tell.
     """
-    again = computed_once(_taken_again(changes, marks))
-    if again.isEmpty():  # asked first: most logs lack no line
-        return _marked(again.withColumn("first", F.struct("at_ms", "file", "place")))
-    own = events.join(F.broadcast(again.select("cluster", "process").distinct()), on=["cluster", "process"])
-    begun = computed_once(_begun(again, own.where(F.col("layout") != HISTORY.name), events))
+    twice = computed_once(_taken_again(changes))
+    if twice.isEmpty():  # asked first, of changes alone: most logs lack no line
+        return _marked(twice.withColumn("first", F.struct("at_ms", "file", "place")))
+    met = computed_once(_connected_anew(_untold(twice, marks), events))
+    if met.isEmpty():  # nor do most clients connect anew
+        return _marked(twice.limit(0).withColumn("first", F.struct("at_ms", "file", "place")))
+    own = events.join(F.broadcast(met.select("cluster", "process").distinct()), on=["cluster", "process"])
+    own = own.where(F.col("layout") != HISTORY.name)
+    begun = computed_once(_begun(met, own))
     return _marked(begun.join(_proved(begun, changes, own), on=[*MEMBER, "first"], how="left_semi"))
 
 
-def _taken_again(changes: DataFrame, marks: DataFrame) -> DataFrame:
-    """Give the takes of queues that the same member had taken before, ``had_ms``, with no word of an end in between."""
+def _taken_again(changes: DataFrame) -> DataFrame:
+    """Give the takes of queues that the same member had taken before, ``had_ms``, and let go in no line."""
     mine = changes.where(F.col("what").isin(*ADDS, *REMOVES) & F.col("client_id").isNotNull())
     mine = mine.where(F.col("layout") != HISTORY.name)
-    told = [*MEMBER, *QUEUE_KEY, "host", "layout", "at_ms", "file", "place"]
-    queue = mine.select(*told, F.col("what").isin(*ADDS).alias("is_add"))
+    queue = mine.select(*OF_TAKE, "file", "place", F.col("what").isin(*ADDS).alias("is_add"))
     of_queue = Window.partitionBy(*MEMBER, *QUEUE_KEY).orderBy(moment())
     before = F.lag(F.struct("is_add", "at_ms")).over(of_queue)
     twice = queue.withColumn("before", before).where(F.col("is_add") & F.col("before.is_add"))
-    twice = twice.withColumn("had_ms", F.col("before.at_ms")).where(
-        F.col("at_ms") - F.col("had_ms") > WROTE_ONCE_MS
-    )  # fmt: skip
+    since = twice.withColumn("had_ms", F.col("before.at_ms")).drop("before", "is_add")
+    return since.where(F.col("at_ms") - F.col("had_ms") > WROTE_ONCE_MS)
+
+
+def _untold(twice: DataFrame, marks: DataFrame) -> DataFrame:
+    """Leave those of which no line tells that the member ended, or started, in between."""
     ends = marks.where(F.col("mark").isin("start", "stop")).select(*MEMBER, F.col("at_ms").alias("end_ms"))
     between = F.col("end_ms").between(F.col("had_ms"), F.col("at_ms"))
-    known = twice.join(ends, on=MEMBER, how="inner").where(between).select(*told).distinct()
-    return twice.join(known, on=told, how="left_anti").select(*told, "had_ms")
+    known = twice.join(ends, on=MEMBER, how="inner").where(between).select(*twice.columns).distinct()
+    return twice.join(known, on=twice.columns, how="left_anti").select(*twice.columns)
 
 
-def _begun(again: DataFrame, own: DataFrame, events: DataFrame) -> DataFrame:
-    """Give each take's process's first line, ``first``, since brokers saw its client connect anew, and go before."""
-    key = [*MEMBER, *QUEUE_KEY, "host", "layout", "at_ms", "had_ms"]
+def _connected_anew(again: DataFrame, events: DataFrame) -> DataFrame:
+    """Leave those before which brokers saw the client connect anew, at ``came_ms``, and say when they saw it go."""
     seen = events.where((F.col("layout") == "broker") & F.col("what").isin("joined", "left", "closed"))
     seen = seen.select(*OF_CLIENT, "what", F.col("at_ms").alias("seen_ms"))
     is_join, told_ms = F.col("what") == "joined", F.col("seen_ms")
-    met = again.select(*key).join(seen, on=OF_CLIENT, how="inner")
+    met = again.select(*OF_TAKE, "had_ms").join(seen, on=OF_CLIENT, how="inner")
     came = F.max(F.when(is_join & told_ms.between(F.col("at_ms") - TAKES_WITHIN_MS, F.col("at_ms")), told_ms))
     is_going = ~is_join & told_ms.between(F.col("had_ms") - LAST_WORD_MS, F.col("at_ms"))
-    known = met.groupBy(*key).agg(
-        came.alias("came_ms"), F.array_agg(F.when(is_going, told_ms)).alias("goings")
-    ).where(F.col("came_ms") > F.col("had_ms"))  # fmt: skip
+    goings = F.array_agg(F.when(is_going, told_ms)).alias("goings")
+    return met.groupBy(*OF_TAKE, "had_ms").agg(came.alias("came_ms"), goings).where(
+        F.col("came_ms") > F.col("had_ms")
+    )  # fmt: skip
+
+
+def _begun(met: DataFrame, own: DataFrame) -> DataFrame:
+    """Give each take's process's first line, ``first``, since brokers saw its client connect anew, and go before."""
     going = F.array_max(F.filter("goings", lambda at: at <= F.col("came_ms")))
     whose = own.where(F.col("client_id").isNotNull()).select(*MEMBER, F.col("at_ms").alias("spoke_ms"))
     spoke = F.max(F.when(F.col("spoke_ms") < F.col("came_ms"), F.col("spoke_ms")))
-    last = known.join(whose, on=MEMBER, how="left").groupBy(*key, "goings", "came_ms").agg(spoke.alias("spoke_ms"))
+    last = met.join(whose, on=MEMBER, how="left").groupBy(*met.columns).agg(spoke.alias("spoke_ms"))
     # A going's second ends a second later; where no broker saw it, what its client said last was said before it.
     since = last.withColumn("since_ms", F.coalesce(going + LAST_WORD_MS, F.col("spoke_ms") + 1))
     lines = own.select("cluster", "process", moment().alias("line"))
     inside = F.col("line.at_ms").between(F.col("since_ms"), F.col("at_ms"))
     first = since.join(lines, on=["cluster", "process"], how="inner").where(inside)
-    return first.groupBy(*MEMBER, *QUEUE_KEY, "host", "layout", "at_ms").agg(F.min("line").alias("first"))
+    return first.groupBy(*OF_TAKE).agg(F.min("line").alias("first"))
 
 
 def _proved(begun: DataFrame, changes: DataFrame, own: DataFrame) -> DataFrame:
