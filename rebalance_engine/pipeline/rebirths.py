@@ -17,6 +17,7 @@ from rebalance_engine.pipeline.clients import QUEUE_KEY, moment
 from rebalance_engine.pipeline.departures import LAST_WORD_MS, MEMBER
 from rebalance_engine.pipeline.keeping import computed_once
 from rebalance_engine.pipeline.layouts import HISTORY
+from rebalance_engine.pipeline.silences import PERSISTING
 from rebalance_engine.pipeline.templates import ADDS, REMOVES
 
 WROTE_ONCE_MS = 1_000  # a line that stands there twice, as a logger with two appenders writes it, is one take
@@ -94,11 +95,16 @@ def _begun(met: DataFrame, own: DataFrame) -> DataFrame:
 
 
 def _proved(begun: DataFrame, changes: DataFrame, own: DataFrame) -> DataFrame:
-    """Leave the beginnings behind which more queues are taken anew than are held without it."""
+    """Leave the beginnings behind which more queues are taken anew than are held without it.
+
+    What a member persists it holds; and what it had before, and lists as its own: a queue without messages is persisted
+    by nobody.
+    """
     dead = begun.groupBy(*MEMBER, "first").agg(F.countDistinct(*QUEUE_KEY).alias("anew"))
     said = [
         own.where(F.col("what").isin("persisted all", "persisted")),
         changes.where(F.col("what").isin(*ADDS, *REMOVES)),
+        _listed_again(dead, changes, own),
     ]
     told = reduce(
         DataFrame.unionByName, [one.select(*MEMBER, *QUEUE_KEY, "what", moment().alias("said")) for one in said]
@@ -111,6 +117,21 @@ def _proved(begun: DataFrame, changes: DataFrame, own: DataFrame) -> DataFrame:
     each = after.groupBy(*MEMBER, "first", "anew", *QUEUE_KEY).agg(is_held.alias("is_held"))
     counted = each.groupBy(*MEMBER, "first", "anew").agg(F.sum(F.col("is_held").cast("int")).alias("held"))
     return counted.where(F.col("anew") > F.col("held"))
+
+
+def _listed_again(dead: DataFrame, changes: DataFrame, own: DataFrame) -> DataFrame:
+    """Give the queues that results list, of those that their member had taken before: Java writes takes before them."""
+    results = own.where((F.col("what") == "result") & F.col("layout").isin(*PERSISTING) & F.col("queues").isNotNull())
+    each = results.withColumn("listed", F.explode("queues")).withColumns(
+        {
+            "broker": F.substring_index("listed", "|", 1),
+            "queue_id": F.substring_index("listed", "|", -1).try_cast("int"),
+        }
+    )
+    took = changes.where(F.col("what").isin(*ADDS)).select(*MEMBER, *QUEUE_KEY, moment().alias("took"))
+    had = took.join(F.broadcast(dead.select(*MEMBER, "first")), on=MEMBER, how="inner")
+    had = had.where(F.col("took") < F.col("first")).select(*MEMBER, *QUEUE_KEY).distinct()
+    return each.join(had, on=[*MEMBER, *QUEUE_KEY], how="left_semi")
 
 
 def _marked(begun: DataFrame) -> DataFrame:

@@ -4,10 +4,13 @@ import gzip
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import cast
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
+from rebalance_engine.pipeline.clients import changes_of
+from rebalance_engine.pipeline.rebirths import rebirths_of
 from tests.rebalance_engine.pipeline.frames import (
     QUEUE,
     added,
@@ -17,7 +20,10 @@ from tests.rebalance_engine.pipeline.frames import (
     joined,
     persisted,
     put,
+    read_events,
     read_holds,
+    removed,
+    result,
 )
 from tests.rebalance_engine.pipeline.runs import Key, Span, as_holds, logs, true_holds, truth
 
@@ -107,3 +113,31 @@ def test_who_connects_anew_and_goes_on_with_what_it_has_is_one(spark: SparkSessi
 
     assert not {how for _, how in ended} & {"lost", "stopped"}
     assert (1, "open") in ended
+
+
+def test_where_nothing_was_taken_again_no_line_is_looked_at(spark: SparkSession, tmp_path: Path) -> None:
+    """Of weeks of lines the changes are few."""
+    first = QUEUE.format("east", 0)
+    lines = (java5(2, added("g", first)), java5(2.5, result("g", "A", [first])), java5(23, removed("g", first)))
+    put(tmp_path, "A/rocketmq_client.log", *lines, java5(25, added("g", first)))
+
+    changes = changes_of(read_events(spark, tmp_path))
+
+    nothing = cast(DataFrame, None)  # whoever asks it for anything fails
+    assert rebirths_of(changes, nothing, nothing).count() == 0
+
+
+def test_who_connects_anew_and_lists_what_it_had_besides_is_one_though_it_persists_nothing(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Its queues have no messages yet, and a removal is lost: only its result tells that it has the others still."""
+    queues = [QUEUE.format("east", number) for number in range(3)]
+    put(tmp_path, "broker/broker.log", broker(1, joined("g", "A")), broker(20, closed("g", "A")))
+    put(tmp_path, "broker/filter.log", broker(21, joined("g", "A")))
+    begun = (java5(2, added("g", queue)) for queue in queues)
+    again = java5(23, added("g", queues[0])), java5(23.1, result("g", "A", queues))
+    put(tmp_path, "A/rocketmq_client.log", *begun, java5(2.1, result("g", "A", queues)), *again)
+
+    ended = sorted((row.queue_id, row.ended) for row in read_holds(spark, tmp_path).collect())
+
+    assert ended == [(0, "open"), (0, "released"), (1, "open"), (2, "open")]
