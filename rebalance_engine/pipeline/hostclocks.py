@@ -21,7 +21,7 @@ from rebalance_engine.pipeline.schemas import CLOCKS, day_of, shaped
 
 MOST_APART_MS = 900_000  # more is another zone, or another event
 QUARTER_MS = MOST_APART_MS
-MOST_SAID, MOST_SEEN = 4, 20  # signs of a kind and group in each quarter of an hour: of a host, and of a broker
+MOST_SAID, MOST_SEEN = 4, 20  # signs of a kind and group in each quarter of an hour: of a host, of a broker; even
 STARTS_MS, ANSWERED_MS, NOTIFIED_MS = 12_000, 3_000, 1_500
 # What a client says, what a broker says of it, and from when until when the former is after the latter.
 KINDS = {
@@ -70,10 +70,10 @@ def _pairs(kind: str, events: DataFrame, changes: DataFrame) -> DataFrame:
     said = own.select(*key, "host", F.col("at_ms").alias("said_ms")).distinct()
     seen = events.where((F.col("layout") == BROKER.name) & F.col("what").isin(*whats) & F.col("group").isNotNull())
     listed = seen.select(*key, F.col("host").alias("broker_host"), F.col("at_ms").alias("seen_ms")).distinct()
-    said = _first(said, [*key, "host"], "said_ms", MOST_SAID).withColumn(
+    said = _some(said, [*key, "host"], "said_ms", MOST_SAID).withColumn(
         "slot", F.explode(F.sequence(_slot("said_ms") - 1, _slot("said_ms") + 1))
     )
-    listed = _first(listed, [*key, "broker_host"], "seen_ms", MOST_SEEN).withColumn("slot", _slot("seen_ms"))
+    listed = _some(listed, [*key, "broker_host"], "seen_ms", MOST_SEEN).withColumn("slot", _slot("seen_ms"))
     apart = F.col("said_ms") - F.col("seen_ms")
     met = said.join(listed, on=[*key, "slot"], how="inner").where(F.abs(apart) <= MOST_APART_MS)
     return met.select(
@@ -85,10 +85,16 @@ def _pairs(kind: str, events: DataFrame, changes: DataFrame) -> DataFrame:
     )
 
 
-def _first(rows: DataFrame, key: list[str], time: str, most: int) -> DataFrame:
-    """Leave a few of each quarter of an hour, those that come first."""
-    nth = F.row_number().over(Window.partitionBy(*key, _slot(time)).orderBy(time))
-    return rows.withColumn("nth", nth).where(F.col("nth") <= most).drop("nth")
+def _some(rows: DataFrame, key: list[str], time: str, most: int) -> DataFrame:
+    """Leave a few of each quarter of an hour: those that come first, and as many that come last.
+
+    What happens at one time says one thing many times: where a broker's log has a hole just there, all that its members
+    say of their start may meet, as one, what they do behind it.
+    """
+    quarter = Window.partitionBy(*key, _slot(time))
+    first, last = (F.row_number().over(quarter.orderBy(by)) for by in (time, F.desc(time)))
+    nth = F.least(first, last)
+    return rows.withColumn("nth", nth).where(F.col("nth") <= most // 2).drop("nth")
 
 
 def _slot(time: str) -> Column:

@@ -64,6 +64,30 @@ def test_a_host_whose_clock_differs_from_a_brokers_is_named_with_the_offset(
         assert found[host]["signs"] == 4
 
 
+@pytest.mark.spark
+def test_that_a_start_lies_in_a_hole_of_a_brokers_log_makes_no_clock_differ(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """As in a real run: the broker died in the hole, and its members came again 118 s later."""
+    channel = "[id: 0x1a2b3c4d, L:/10.0.0.1:10911 - R:/10.0.0.2:51234]"
+    info = f"ClientChannelInfo [channel={channel}, clientId=A, language=JAVA, version=1, x]"
+    left = f"unregister a consumer[g] from consumerGroupInfo {info}"
+    seen = [(130, joined("g", "A")), (131, joined("g", "B")), (190, left), (191, left.replace("=A,", "=B,"))]
+    said = [
+        (10, START.format("g")),
+        *((at, NOTIFIED.format("g")) for at in (12.3, 12.6, 12.9, 13.1, 130.2, 131.3, 190.3, 191.2)),
+        (190.2, GOOD_BYE.format("g")),
+    ]
+    mine = [(12.5, added("g", Q0)), (12.7, result("g", "A", [Q0])), (20, persisted("g", "A", Q0, 1))]
+    (tmp_path / "web").mkdir()
+    (tmp_path / "east").mkdir()
+    (tmp_path / "web/a.log").write_text("".join(java5(at, text) for at, text in sorted(said + mine)))
+    (tmp_path / "east/broker.log").write_text("".join(broker(at, text) for at, text in seen))
+    told = read_events(spark, tmp_path)
+
+    assert clocks_of(told, changes_of(told)).count() == 0
+
+
 def test_summary_and_page_name_hosts_whose_clocks_differ(folder: Path) -> None:
     clock = {"broker_host": "east", "at_ms": 0, "signs": 4}
     put(folder, "costs", {**COST, "group": "g"})
