@@ -32,6 +32,7 @@ from dashboard.groups.locks import connect
 from dashboard.groups.muted import note_muted
 from dashboard.groups.operations import LeaseLost, start_owed
 from dashboard.groups.pulsing import pulse_answers
+from dashboard.groups.recording.unwatched import note_break, note_listed
 from dashboard.groups.vanished import SETTLED_MS, departures, quiet_members
 from dashboard.groups.viewing import viewed
 from dashboard.groups.watching import InThread, Writer, known_of, stored_until
@@ -138,6 +139,7 @@ class _Watch:
         self._muted: frozenset[str] | None = None  # the groups that are stored as such of which nobody is notified
         self._noted_at = 0  # when groups had been told when it was stored last which are gone
         self._seen_off_at = (0, 0)  # when lists, and groups, had been told when those who left unseen were read last
+        self._resumed: int | None = None  # when nobody had watched, and not all lists were told since
         self._in_hand: set[int] = set()  # orders that were taken, and are not finished
         self._clock = WatcherClock()  # of facts; leases and orders count by the wall clock, as others do
         self._writer = Writer(cluster=cluster, epoch=epoch, in_thread=threads.write, now=self._clock.now)
@@ -146,6 +148,7 @@ class _Watch:
         row, known, stored_at = await self._threads.look(self._read)
         if ahead_ms := self._clock.keep_after(stored_at):
             logger.warning("facts are stored that are ahead of the clock: it counts from there, %d ms ahead", ahead_ms)
+        self._resumed = await self._threads.look(partial(note_break, cluster=row, now=self._clock.now()))
         async with Transport(self._network) as transport, _admin(transport, row.namesrv) as admin:
             watcher = Watcher(admin, self._writer.put, viewed=lambda: self._viewed, known=known, clock=self._clock)
             try:
@@ -197,12 +200,20 @@ class _Watch:
             try:
                 store = partial(store_health, row.pk, self._epoch, health, watched_at=self._stored_until(watcher))
                 await self._threads.look(store)
+                await self._note_listed(row, health.get("lists_at"))
             except DatabaseError as error:
                 logger.warning("the watcher's health cannot be stored for the moment: %s", error)
             await self._see_off(watcher, health.get("lists_at"))
             await self._note_gone(watcher)
             await self._note_muted(watcher)
             await asyncio.sleep(HEALTH_EVERY_S)
+
+    async def _note_listed(self, row: Cluster, lists_at: object) -> None:
+        """Store until when nobody knew who is a member, having been away: until all lists were told, by now."""
+        if self._resumed is None or not isinstance(lists_at, int) or lists_at < self._resumed:
+            return
+        await self._threads.look(partial(note_listed, cluster=row, resumed=self._resumed, now=self._clock.now()))
+        self._resumed = None
 
     async def _tell(self, row: Cluster, watcher: Watcher) -> None:
         """Tell whoever looks at a group that its cluster answers, and start what Redis kept back."""

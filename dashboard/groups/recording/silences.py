@@ -15,10 +15,13 @@ Times = list[list[int]]
 def kept(times: Sequence[Sequence[int]] | None, since: int, until: int) -> Times | None:
     """Give what is kept of silences with one more that is over, in order; the oldest of too many are one.
 
-    That one covers what lay between them too: of so long ago less is certain.
+    That one covers what lay between them too: of so long ago less is certain. One that began when the last one did is
+    the same one, and lasted longer.
     """
     found = [list(each) for each in times or ()]
-    if since < until:
+    if found and found[-1][0] == since:
+        found[-1][1] = max(found[-1][1], until)
+    elif since < until:
         found.append([since, until])
     while len(found) > MOST_SILENCES:
         (begin, one), (_, other) = found[:2]
@@ -27,8 +30,17 @@ def kept(times: Sequence[Sequence[int]] | None, since: int, until: int) -> Times
 
 
 def of_answer(row: Member, at: int) -> dict[str, object]:
-    """Give the columns of a member that change when it tells again what it holds, having missed an answer before."""
-    return {} if row.missing is None else _with(row, told_at(row), at)
+    """Give the columns of a member that change when it tells again what it holds, having missed an answer before.
+
+    Or having told nothing while nobody watched, which is kept until its watcher came.
+    """
+    return {} if row.missing is None and not _is_unasked(row) else _with(row, told_at(row), at)
+
+
+def _is_unasked(row: Member) -> bool:
+    """Whether it has told nothing yet since a watcher came after a break (``unwatched.note_break``)."""
+    told = row.held_seen_at
+    return told is not None and any(until > told for _, until in (row.silences or ())[-1:])
 
 
 def of_life(row: Member) -> dict[str, object]:
