@@ -27,18 +27,9 @@ WINDOW_MS = 10 * 60_000
 BEFORE_MS = 60_000  # what ended shortly before: nobody has it since
 MOST_SPANS = 8_000  # of all groups of a page together: those with the fewest are added up
 NONE = Lasted()
-COUNTS = ("orphan_count", "double_count", "perhaps_twice_count")
+COUNTS = ("queue_count", "orphan_count", "double_count", "perhaps_twice_count")
 OF_CLUSTER = ("cluster", "cluster__watched_at", "cluster__watch__lists_at")
-FIELDS = (
-    "model",
-    "rebalanced_at",
-    "added_at",
-    "duplicate_messages",
-    "disputed_since",
-    "disputes",
-    "queue_count",
-    *COUNTS,
-)
+FIELDS = ("model", "rebalanced_at", "added_at", "duplicate_messages", "disputed_since", "disputes", *COUNTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +73,15 @@ class Lately:
 
 
 def lately_of(*, groups: Sequence[int], now: int) -> dict[int, Lately]:
-    """Give how groups, by their numbers, fared lately."""
+    """Give how groups, by their numbers, fared lately: in a whole window, also where it ended with the last answer."""
     rows = Group.objects.filter(pk__in=groups).select_related("cluster__watch").only(*OF_CLUSTER, *FIELDS)
-    by_pk = {row.pk: row for row in rows}
+    by_end: dict[int, dict[int, Group]] = {}
+    for row in rows:
+        by_end.setdefault(_until(row, now) or now, {})[row.pk] = row
+    return {pk: each for end, some in by_end.items() for pk, each in _lately_until(some, end).items()}
+
+
+def _lately_until(by_pk: Mapping[int, Group], now: int) -> dict[int, Lately]:
     since = now - WINDOW_MS
     told_until, waiting = told_until_of_each(groups=list(by_pk)), waiting_of(groups=list(by_pk))
     silent = silent_lately(groups=list(by_pk), since=since)

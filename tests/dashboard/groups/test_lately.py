@@ -68,6 +68,7 @@ def test_time_without_owner_is_added_up_over_queues_within_the_window(group: Gro
 
     assert each.unowned is not None
     assert (each.unowned.seen, _lasted(each.nobody), _lasted(each.perhaps_nobody)) == (8_000, 0, 8_000)
+    answering(NOW + WINDOW_MS)
     assert lately_at(NOW + WINDOW_MS).unowned == Lasted()
     del group
 
@@ -141,6 +142,19 @@ def test_time_with_two_owners_is_told_apart(group: Group) -> None:
     assert each.overlap is not None
     assert each.overlap.seen > 0
     assert each.two
+    del group
+
+
+def test_sums_are_of_a_whole_window_though_it_ended_with_the_last_answer(group: Group) -> None:
+    told(held("A", 5_000, [0, 1, 2, 3]), held("B", 5_000, [2, 3]))
+    turn(5_100)
+    told(held("A", 2 * WINDOW_MS, [0, 1, 2, 3]), held("B", 2 * WINDOW_MS, [2, 3]))
+
+    each = lately_at(NOW + 47_000)
+
+    assert (each.known_since, each.known_until) == (NOW - WINDOW_MS, NOW)
+    assert each.overlap is not None
+    assert (each.overlap.low, each.overlap.high) == (2 * WINDOW_MS, 2 * WINDOW_MS)
     del group
 
 
@@ -307,6 +321,7 @@ def test_of_before_the_first_look_at_a_group_nothing_is_told(cluster: Cluster) -
     assert (each.first_at, each.known_since) == (T0 + first + 500, T0 + first + 500)
     assert cells_of(each)["overlap"]["text"] == "0"
     assert (cells_of(each)["overlap"]["mark"], cells_of(each)["overlap"]["below"]) == ("exact", "since 22:32:20")
+    answering(NOW + WINDOW_MS)
     assert lately_at(NOW + WINDOW_MS).first_at is None
     Cluster.objects.update(watched_at=T0 + first)
     assert lately_at(NOW).unowned is None
