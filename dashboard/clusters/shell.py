@@ -52,6 +52,11 @@ def chosen_of(clusters: list[Cluster], chosen: str) -> list[Cluster]:
     return found
 
 
+def aside_of(clusters: list[Cluster], chosen: str) -> list[Cluster]:
+    """Give those that were put aside: of all that are there, or the one that is asked for by its name."""
+    return [each for each in clusters if each.is_aside and chosen in {"", each.name}]
+
+
 def all_clusters(*, access: Access) -> list[Cluster]:
     """Give them with those that were put aside."""
     every = Cluster.objects.select_related("watch").order_by("name")

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from dashboard.clusters.models import Cluster
-from dashboard.clusters.shell import all_clusters, chosen_of
+from dashboard.clusters.shell import all_clusters, aside_of, chosen_of
 from dashboard.clusters.silences import Answering, answering
 from dashboard.common.clock import now_ms
 from dashboard.common.sayings import in_words as in_readers_words
@@ -51,7 +51,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     chosen = request.GET.get("cluster", "")
     clusters = all_clusters(access=access)
     shown = chosen_of(clusters, chosen)
-    aside = {"aside": [each for each in clusters if each.is_aside and chosen in {"", each.name}], "chosen": chosen}
+    aside = {"aside": aside_of(clusters, chosen), "chosen": chosen}
     if request.GET.get("part") == "findings":
         return render(request, "groups/_now.html", {**aside, **_now(request, shown, now)})
     wish = _wish(request)
@@ -93,9 +93,10 @@ def _as_of(clusters: list[Cluster], now: int) -> int | None:
     return min(now, max(answered)) if answered else (None if clusters else now)
 
 
-def _not_all(clusters: list[Cluster], now: int) -> list[Answering]:
-    """Give those clusters of which not all answers."""
-    return [each for each in answering(clusters=clusters, now=now) if not each.is_fine]
+def unanswered(clusters: list[Cluster], now: int) -> list[Answering]:
+    """Give those clusters of which not all answers; that one is put aside is said itself."""
+    watched = [each for each in clusters if not each.is_aside]
+    return [each for each in answering(clusters=watched, now=now) if not each.is_fine]
 
 
 def _list(page: listing.Page, wish: listing.Wish) -> dict[str, object]:
@@ -200,7 +201,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
         "windows": [(name, _link(request, window=name)) for name in story.WINDOWS_MS],
         "now": now,
         "as_of": _as_of([found.cluster], now),
-        "answering": _not_all([] if found.cluster.is_aside else [found.cluster], now),  # which is said in its place
+        "answering": unanswered([found.cluster], now),
         **asking.buttons(group=found, access=access_in(request), now=now),
         "facts": facts,
     }
@@ -338,12 +339,14 @@ def find_group(request: HttpRequest, pk: int) -> Group:
 def _now(request: HttpRequest, clusters: list[Cluster], now: int) -> dict[str, object]:
     """Give what the overview says besides its rows: who does not answer, what is wrong, and who backs away."""
     access = access_in(request)
-    answers = answering(clusters=clusters, now=now)
     wrong = found_now.now_wrong(clusters=clusters, access=access, now=now)
     backing, has_producers = backing_away(clusters=clusters, access=access, now=now)
     return {
-        "answering": [each for each in answers if not each.is_fine and not each.cluster.is_aside],  # it is said itself
-        "is_answering": any(each.is_watched and each.answered_at is not None for each in answers),
+        "clusters_shown": clusters,
+        "answering": unanswered(clusters, now),
+        "is_answering": any(
+            each.is_watched and each.answered_at is not None for each in answering(clusters=clusters, now=now)
+        ),
         "wrong": wrong,
         "proofs_at": seen_at_of(groups=[each.group_id for each in wrong.first if each.group_id is not None]),
         "without_one_owner": listing.without_one_owner(clusters=clusters, access=access),

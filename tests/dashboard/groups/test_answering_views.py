@@ -77,6 +77,18 @@ def test_a_cluster_that_was_put_aside_is_told_of_and_not_mixed_with_the_others(v
     assert asked.count("<li data-id=") == 2
 
 
+def test_where_all_clusters_are_put_aside_that_is_said_with_the_way_to_what_was_known(viewer: Client) -> None:
+    put_aside(clusters=Cluster.objects.all())
+
+    for address in ("/", "/?part=findings"):
+        page = viewer.get(address).content.decode()
+        assert "The cluster shop is put aside" in page
+        assert '<a href="?cluster=shop">What was known of it</a>' in page
+        assert "Nothing is watched now: all clusters that you may see are put aside." in page
+        assert "No cluster is known here" not in page
+        assert "Nothing is found wrong" not in page
+
+
 @pytest.mark.parametrize("address", ["/?cluster=gone", "/findings/?cluster=gone"])
 def test_a_cluster_that_is_not_there_is_said_not_to_be_with_the_way_to_the_others(viewer: Client, address: str) -> None:
     answer = viewer.get(address)
