@@ -200,6 +200,29 @@ test("what is put aside is stale before the line is open, and stays so until it 
   assert.equal(page.head.dataset.mode, "live");
 });
 
+test("members are asked since one of them was heard after a break, and till then nobody is late of whom it is not known", (context) => {
+  const { asOf } = begin(context, { isViewed: true });
+  const since = () => asOf.stretch().since - 1_000_000;
+  const word = (at, ...seen) => asOf.heard({ ...pulse(1_000_000 + at), seen: seen.map((each) => ({ client: "A", at: 1_000_000 + each })) });
+  assert.equal(since(), 20_000);
+
+  context.mock.timers.tick(3000);
+  word(3000, -4000, 2000, 1000);
+  assert.equal(since(), 1000);
+  context.mock.timers.tick(3000);
+  word(6000, 5000);
+  assert.equal(since(), 1000, "it was heard before");
+
+  context.mock.timers.tick(40_000); // put aside, and taken back
+  word(46_000, 5000);
+  assert.equal(since(), 66_000, "it is watched again, and asks nobody yet");
+  context.mock.timers.tick(3000);
+  word(49_000);
+  context.mock.timers.tick(3000);
+  word(52_000, 51_500);
+  assert.equal(since(), 51_500);
+});
+
 test("a watcher was heard without a break as long as its words follow each other, and to a little after the last", (context) => {
   const { asOf } = begin(context, { isViewed: true });
   const stretch = () => Object.values(asOf.stretch()).map((at) => at - 1_000_000);
@@ -207,13 +230,13 @@ test("a watcher was heard without a break as long as its words follow each other
 
   context.mock.timers.tick(4000);
   word(3000);
-  assert.deepEqual(stretch(), [0, 5000]);
+  assert.deepEqual(stretch(), [20_000, 5000]);
   context.mock.timers.tick(2000);
   word(3000); // nothing more has answered
   context.mock.timers.tick(2001);
-  assert.deepEqual(stretch(), [0, 5000]);
+  assert.deepEqual(stretch(), [20_000, 5000]);
   word(7000);
-  assert.deepEqual(stretch(), [8001, 9000]);
+  assert.deepEqual(stretch(), [28_001, 9000]);
 });
 
 test("the change of a stream that is gone is told no more, but the last where nothing else is shown", (context) => {

@@ -8,6 +8,7 @@ export const VIEWED_STALE_MS = 8000; // of a group that is looked at: its watche
 const LOST_MS = 15000; // the server says something every 10 s
 const LATE_MS = 15000; // for so long a word that is late tells nothing of a cluster that answered when it was told of last
 const BREAK_MS = 4000; // longer than between two words of a watcher
+const ASKING_MS = 20000; // a watcher that has just come learns first who is there, and asks nobody meanwhile
 const FRESH_MS = 2000; // so old is its last word before the next
 const YOUNG_MS = 10000; // a word of a cluster that answers is of an answer some 4 s old
 const OPENING_MS = 2500; // a page that has just come is as new as its line would be, while that opens
@@ -35,6 +36,7 @@ export class AsOf {
   #beganAt;
   #answeredAt; // when it was heard last that something of it answered
   #steadyFrom; // since when that was so without a break
+  #askedFrom = -Infinity; // when a member was heard first since then, or before
   #ended = null;
   #late = "";
   #isViewed;
@@ -76,6 +78,7 @@ export class AsOf {
     this.#heardAt = this.now();
     if (message.kind !== "pulse") return;
     const before = this.#isViewed || message.standing === "gone" ? (this.#watched.get(message.stream) ?? null) : null; // of what is told often some comes late
+    this.#noteAsked(message.seen ?? []);
     this.#tell(message.stream, before === null ? message.watched_at : Math.max(before, message.watched_at ?? before), message.at);
     if (message.standing) this.#unwatched.set(message.stream, message.standing);
     if (message.standing === "watched") this.#unwatched.delete(message.stream);
@@ -94,9 +97,18 @@ export class AsOf {
     this.#answeredAt = this.now();
   }
 
-  /** From when to when the watcher of what is shown was heard without a break: it is to have heard of each member then. */
+  #noteAsked(seen) {
+    const since = seen.map(({ at }) => at).filter((at) => at > this.#steadyFrom);
+    if (this.#askedFrom < this.#steadyFrom && since.length) this.#askedFrom = Math.min(...since);
+  }
+
+  /**
+   * From when to when members were asked without a break by the watcher of what is shown: it is to have heard of each then.
+   * It asks them since one of them was heard, or for so long as it may need to begin.
+   */
   stretch() {
-    return { since: this.#steadyFrom, until: Math.max(...this.#watched.values()) + FRESH_MS };
+    const isAsking = this.#askedFrom >= this.#steadyFrom;
+    return { since: isAsking ? this.#askedFrom : this.#steadyFrom + ASKING_MS, until: Math.max(...this.#watched.values()) + FRESH_MS };
   }
 
   /** What is shown is of these streams alone. */
