@@ -9,6 +9,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from dashboard.clusters.leases import put_aside
 from dashboard.clusters.models import Cluster
+from dashboard.common.clock import now_ms
 from dashboard.groups.models import Group
 from tests.browser.elsewhere import elsewhere
 from tests.dashboard.story import add_cluster
@@ -82,6 +83,22 @@ def test_an_open_overview_of_a_cluster_that_was_deleted_keeps_what_was_last(
     expect(page.locator(f'#groups li[data-id="{group.pk}"]')).to_be_visible()
     expect(page.locator(f'#groups li[data-id="{group.pk}"]')).to_have_attribute("data-stale", "")
     expect(page.locator("[data-aside]")).to_have_count(0)
+
+
+def test_the_page_of_a_group_tells_anew_what_it_knows_as_soon_as_its_cluster_answers_again(
+    turn: Turn, page: Page
+) -> None:
+    group = turn(30)
+    shop = Cluster.objects.filter(name="shop")
+    shop.update(watched_at=now_ms() - 60_000, lease_epoch=1, lease_holder="here:1", lease_until=now_ms() - 50_000)
+    page.goto(f"/groups/{group.pk}/")
+    expect(page.locator("#as-of .pill")).to_have_text("Stale")
+    expect(page.locator("[data-part=servers]")).to_contain_text("Nobody is known to watch the cluster shop")
+    page.wait_for_load_state("networkidle")  # what it asks for first is there
+
+    elsewhere(lambda: shop.update(watched_at=now_ms() + 3_600_000, lease_until=now_ms() + 3_600_000))
+    expect(page.locator("#as-of .pill")).to_have_text("Live")
+    expect(page.locator("[data-part=servers]")).not_to_contain_text("Nobody is known to watch")
 
 
 def test_what_is_put_aside_is_stale_from_the_first_paint_on(

@@ -31,6 +31,17 @@ test("where nobody looked since it was read, or somebody does not answer, nothin
   assert.deepEqual(asOfNow({ ...time, told_until: 70_000 }, { looked: 104_000, orphans: 2, doubles: 3 }).none, time.none);
 });
 
+test("what is not known to go on, or was read in a silence, is not drawn as no fault: nobody looked", () => {
+  const looked = (options, more = {}) => asOfNow({ ...time, ...more }, { looked: 104_000, orphans: 2, doubles: 3, ...options }).looked;
+
+  assert.equal(looked({}), 104_000);
+  assert.equal(looked({ doubles: 1 }, { two: [[50_000, 60_000, 1]] }), 100_000, "two owners since then, of which no step tells");
+  assert.equal(looked({ orphans: null }), 100_000, "unknown now");
+  assert.equal(looked({ orphans: 0, doubles: 0 }, { none: [], two: [] }), 104_000);
+  assert.equal(looked({ answered: 60_000 }, { none: [[50_000, 61_000, 2]], two: [] }), 61_000);
+  assert.equal(looked({ answered: 60_000, orphans: 0, doubles: 0 }, { none: [], two: [] }), 60_000);
+});
+
 test("everybody has been looked at when the one that was longest ago told", () => {
   const seen = new Map([["A", 5_000], ["B", 3_000], ["C", 1_000]]);
 

@@ -44,14 +44,20 @@ export function goingOn(steps, { read, looked, now }) {
   return [...steps, [until, looked, now]];
 }
 
-/** The time bar's steps as of now, and from when on nobody looked: `looked`, or null where another part says more of it. */
-export function asOfNow(time, { looked, orphans, doubles }) {
+/**
+ * The time bar's steps as of now, and from when on nobody looked: `looked`, or null where another part says more of it.
+ *
+ * `answered`: the cluster's last answer when the bar was read. What was read in a silence tells nothing of what came after
+ * that; and of a fault that is there now, or unknown now, and goes on from no step, nobody knows since when it is.
+ */
+export function asOfNow(time, { looked, orphans, doubles, answered = time.until }) {
   if (looked === null || time.told_until !== null) return { ...time, looked: null };
+  const upTo = (at) => Math.max(at, ...[...time.none, ...time.two].map(([, end]) => end));
+  if (time.until - answered > OPEN_MS) return { ...time, looked: upTo(Math.min(looked, answered)) };
   const options = { read: time.until, looked };
-  return {
-    ...time,
-    none: goingOn(time.none, { ...options, now: orphans }),
-    two: goingOn(time.two, { ...options, now: doubles }),
-    looked: Math.max(looked, ...[...time.none, ...time.two].map(([, end]) => end)),
-  };
+  const none = goingOn(time.none, { ...options, now: orphans });
+  const two = goingOn(time.two, { ...options, now: doubles });
+  const isOpen = (now, steps, before) => now !== 0 && steps === before && looked > time.until;
+  if (isOpen(orphans, none, time.none) || isOpen(doubles, two, time.two)) return { ...time, looked: upTo(Math.min(looked, time.until)) };
+  return { ...time, none, two, looked: upTo(looked) };
 }

@@ -27,6 +27,7 @@ import { rowOf } from "../lib/row.js";
 
 const SO_FAR_MS = 5000; // while somebody has no owner, or two, the page says since how long
 const STILL_MS = 60000; // that the group is gone comes with no step
+const SETTLING_MS = 30000; // after a silence all is looked at anew, which comes with few steps
 const FEW_LANES = 60; // that are drawn anew as time goes on, and not only when something changed
 
 export function mountGroup(page) {
@@ -43,6 +44,7 @@ export function mountGroup(page) {
   let question = 0;
   let isBehind = Boolean(around.is_behind);
   let standing = facts.around.is_aside ? "aside" : "watched";
+  let backAt = -Infinity;
 
   const extra = () => ({ ...around, seen, heard: asOf.stretch(), lags, rates, now: asOf.now() });
   const seen = new Map(around.seen.map(({ client, at }) => [client, at]));
@@ -156,7 +158,7 @@ export function mountGroup(page) {
   const bar = () => {
     const { orphans = null, doubles = null, model } = follower.state?.head ?? {};
     const sharesAll = isShared({ model });
-    const upToNow = asOfNow(time, { looked: looked(), orphans, doubles });
+    const upToNow = asOfNow(time, { looked: looked(), orphans, doubles, answered: around.watched_at ?? time.until });
     drawTimeBar(page.querySelector("#time-bar"), upToNow, { until: asOf.now(), base, isShared: sharesAll, onPick: goTo });
   };
   let owners = null;
@@ -222,6 +224,13 @@ export function mountGroup(page) {
     }
   }
 
+  /** It answers again: what stands beside the map is of the silence, and is settled within a while. */
+  function noteBack(wasSilent) {
+    if (!wasSilent || asOf.ageOf(stream) !== null) return;
+    backAt = Date.now();
+    refresh();
+  }
+
   function endAsking() {
     clearInterval(asking);
     clearInterval(measuring);
@@ -230,8 +239,10 @@ export function mountGroup(page) {
   }
 
   function onMessage(message, result) {
+    const wasSilent = asOf.ageOf(stream) !== null;
     asOf.heard(message);
     stand(message.standing);
+    noteBack(wasSilent);
     if (message.kind === "pulse") for (const { client, at } of message.seen) if (at) seen.set(client, Math.max(at, seen.get(client) ?? 0));
     if (message.kind === "pulse") asOf.keep("told", told);
     if (message.behind) noteBehind(message.behind.length > 0);
@@ -270,7 +281,8 @@ export function mountGroup(page) {
   }, 5000);
   let askedAt = Date.now();
   const asking = setInterval(() => {
-    if (Date.now() - askedAt < (isLasting() ? SO_FAR_MS : STILL_MS) - 100) return;
+    const isSettling = Date.now() - backAt < SETTLING_MS;
+    if (Date.now() - askedAt < (isSettling || isLasting() ? SO_FAR_MS : STILL_MS) - 100) return;
     askedAt = Date.now();
     refresh();
   }, SO_FAR_MS);
