@@ -15,11 +15,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.clusters.models import Cluster
-from dashboard.clusters.shell import chosen_of, visible_cluster, visible_clusters
-from dashboard.clusters.silences import answering, is_silent
+from dashboard.clusters.shell import all_clusters, aside_of, chosen_of, visible_cluster, visible_clusters
+from dashboard.clusters.silences import is_silent
 from dashboard.common.clock import now_ms
 from dashboard.groups.past import BadInstant, instant_of, spell_instant
-from dashboard.groups.views import access_in
+from dashboard.groups.views import access_in, unanswered
 from dashboard.people.gate import needs
 from dashboard.people.roles import Access, Role
 from dashboard.producers import canaries, present, queries
@@ -72,6 +72,9 @@ def producers(request: HttpRequest) -> HttpResponse:
         "has_reporting": any(row.is_reporting and not row.is_unheard for row in every.rows),
         "unheard": [row for row in read.rows if row.is_unheard],
         **_answering(mine, now),
+        "aside": aside_of(all_clusters(access=access), chosen),
+        "is_unwatched": not mine,
+        "is_aside": bool(mine) and all(each.is_aside for each in mine),
         "closely": closely,
         "is_past": past is not None,
         "at_iso": spell_instant(at),
@@ -93,13 +96,18 @@ def producers(request: HttpRequest) -> HttpResponse:
     return render(request, "producers/producers.html", context)
 
 
-def _answering(clusters: Sequence[Cluster], now: int) -> dict[str, object]:
+def _answering(clusters: list[Cluster], now: int) -> dict[str, object]:
     """Give when the clusters answered, which servers do not, and which clusters have not answered for a while."""
     return {
-        "watched": json.dumps({f"producers-{each.pk}": each.watched_at for each in clusters}),
-        "answering": [each for each in answering(clusters=clusters, now=now) if not each.is_fine],
+        "watched": json.dumps({_stream(each): each.watched_at for each in clusters}),
+        "streams_aside": json.dumps([_stream(each) for each in clusters if each.is_aside]),
+        "answering": unanswered(clusters, now),
         "silent": [each for each in clusters if is_silent(each, now)],
     }
+
+
+def _stream(cluster: Cluster) -> str:
+    return f"producers-{cluster.pk}"
 
 
 @require_POST

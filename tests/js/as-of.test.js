@@ -166,6 +166,17 @@ test("a page of which all is put aside, or deleted, says so", (context) => {
   assert.equal(page.head.dataset.mode, "stale", "nothing is to be heard any more");
 });
 
+test("what is asked for and is not there any more is gone, with all that is shown, and may come back", (context) => {
+  const { page, asOf } = begin(context, { watched: { "producers-1": 1_000_000 } });
+
+  asOf.status("gone");
+  assert.ok(asOf.isAllGone());
+  assert.deepEqual([page.head.dataset.mode, page.parts.age.textContent], ["stale", "deleted, or not for you any more: this is how it was last"]);
+
+  asOf.heard({ ...pulse(1_000_000), stream: "producers-1", standing: "watched" });
+  assert.equal(page.head.dataset.mode, "live");
+});
+
 test("what is shown no more is not counted", (context) => {
   const { page, asOf } = begin(context, { watched: { "producers-1": 1_000_000, "producers-2": null } });
   assert.equal(page.parts.age.textContent, "1 cluster does not answer");

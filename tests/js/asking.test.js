@@ -132,7 +132,7 @@ test("a server in trouble is a failure, one that refuses is not", async (context
 
 test("whoever has no permission is not said to be logged out", () => {
   assert.equal(standing({ ok: false, status: 403, redirected: false }), "refused");
-  assert.equal(standing({ ok: false, status: 404, redirected: false }), "refused");
+  assert.equal(standing({ ok: false, status: 404, redirected: false }), "gone");
   assert.equal(standing({ ok: true, status: 200, redirected: true }), "logged out");
   assert.equal(standing({ ok: false, status: 401, redirected: false }), "logged out");
   assert.equal(standing({ ok: true, status: 200, redirected: false }), "open");

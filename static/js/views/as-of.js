@@ -66,8 +66,10 @@ export class AsOf {
     return Date.now() + this.#offset;
   }
 
+  /** As the line tells it; `gone`: what is shown was deleted, as far as this person may know. */
   status(status) {
-    this.#isConnected = status === "open";
+    if (status === "gone") for (const stream of this.#watched.keys()) this.#unwatched.set(stream, "gone");
+    this.#isConnected = status === "open" || status === "gone";
     if (this.#isConnected) this.#openedAt = this.now();
     this.#ended = status === "logged out" || status === "refused" ? status : null;
     this.show();

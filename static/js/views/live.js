@@ -35,8 +35,12 @@ async function ask(url, type, signal) {
   return answer;
 }
 
-/** What an answer says of who asked: `open`, `refused` where there is no permission, or it is not there, `logged out`. */
-export const standing = ({ ok, status, redirected }) => (redirected || status === 401 ? "logged out" : ok ? "open" : "refused");
+/** What an answer says of who asked: `open`, `refused` where there is no permission, `gone` where it is not there, `logged out`. */
+export const standing = ({ ok, status, redirected }) => {
+  if (redirected || status === 401) return "logged out";
+  if (ok) return "open";
+  return status === 404 ? "gone" : "refused";
+};
 
 /** Replace parts of the page by the server's newer ones. What is open or focused in them stays so. Gives `standing`; throws as `ask`. */
 export async function refreshParts(page, url, signal) {

@@ -39,10 +39,10 @@ export function mountProducers(page) {
 function keepTrue(page) {
   let behind = clockOf(page) - Date.now();
   let told = clockOf(page);
-  const asOf = new AsOf(page, { now: told, watched: watchedOf(page) });
+  const asOf = new AsOf(page, { now: told, watched: watchedOf(page), aside: asideOf(page) });
   asOf.status("open");
   const tick = () => {
-    if (asOf.mode() === "away") return; // what is shown is as it was
+    if (asOf.mode() === "away" || asOf.isAllGone()) return; // what is shown is as it was
     const now = Date.now() + behind;
     const counted = [...page.querySelectorAll("[data-until]")];
     for (const each of counted) each.textContent = left(Number(each.dataset.until), now);
@@ -57,6 +57,7 @@ function keepTrue(page) {
       if (partOf(page) !== old) hear();
       asOf.note("producers", status === "open" && partOf(page) === old); // as while something in it has the focus
       asOf.status(status);
+      if (status === "gone") endAsking();
     } catch {
       asOf.status("away");
     }
@@ -67,15 +68,19 @@ function keepTrue(page) {
   const hear = () => {
     const at = clockOf(page);
     asOf.keepOnly(Object.keys(watchedOf(page)));
-    for (const [stream, told] of Object.entries(watchedOf(page))) asOf.heard({ kind: "pulse", stream, at, watched_at: told });
+    const aside = asideOf(page);
+    for (const [stream, told] of Object.entries(watchedOf(page))) asOf.heard({ kind: "pulse", stream, at, watched_at: told, standing: aside.includes(stream) ? "aside" : "watched" });
     asOf.show();
   };
   tick();
   page.addEventListener("visibilitychange", ask);
   const timers = [setInterval(tick, 200), setInterval(ask, ASK_MS)];
-  return () => {
+  const endAsking = () => {
     timers.forEach(clearInterval);
     page.removeEventListener("visibilitychange", ask);
+  };
+  return () => {
+    endAsking();
     asOf.close();
   };
 }
@@ -86,3 +91,6 @@ const clockOf = (page) => Number(partOf(page).dataset.now);
 
 /** When the clusters of the page answered last. */
 const watchedOf = (page) => JSON.parse(partOf(page).dataset.watched);
+
+/** Those of them that are put aside. */
+const asideOf = (page) => JSON.parse(partOf(page).dataset.aside);

@@ -59,7 +59,23 @@ def test_a_cluster_that_is_not_there_is_said_not_to_be_and_one_put_aside_is_show
 
     assert (aside.status_code, absent.status_code) == (200, 404)
     assert aside.context["chosen"] == cluster.name
+    page = aside.content.decode()
+    assert "The cluster shop is put aside" in page and "Nobody is known to watch" not in page
+    assert 'data-mode="stale"' in page and f'data-aside="[&quot;producers-{cluster.pk}&quot;]"' in page
+    assert "evenkeel doctor" not in page
     assert "There is no cluster nowhere" in absent.content.decode()
+
+
+def test_where_all_clusters_are_put_aside_nothing_is_said_of_producers(viewer: Client) -> None:
+    Cluster.objects.update(watched_at=now_ms())
+    put_aside(clusters=Cluster.objects.all())
+
+    page = viewer.get("/producers/").content.decode()
+
+    assert "Nothing is watched now: all clusters that you may see are put aside." in page
+    assert "The cluster shop is put aside" in page and '<a href="?cluster=shop">What was known of it</a>' in page
+    assert "No producer" not in page
+    assert re.search(r'id="as-of"[^>]* hidden', page)
 
 
 def test_a_producer_that_reports_is_shown_with_steps_history_and_picks(viewer: Client) -> None:
