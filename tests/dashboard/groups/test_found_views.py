@@ -5,6 +5,7 @@ import re
 import pytest
 from django.test import Client
 
+from dashboard.clusters.leases import put_aside
 from dashboard.clusters.models import Cluster
 from dashboard.common.clock import now_ms
 from dashboard.groups.models import Finding, Group
@@ -76,6 +77,7 @@ def test_a_long_proof_says_how_many_more_lines_it_has(viewer: Client, group: Gro
 
 
 def test_findings_of_groups_that_are_not_theirs_are_on_nobodys_page(viewer: Client, group: Group) -> None:
+    Cluster.objects.update(watched_at=now_ms())
     wrong(group, "orphan queue")
     Grant.objects.update(groups="another")
 
@@ -141,3 +143,28 @@ def test_since_when_a_finding_is_stands_in_the_order_of_the_language(viewer: Cli
     plain = [" ".join(re.sub(r"<[^>]+>", " ", each.content.decode()).split()) for each in answers]
     assert re.search(r"疑似\uff0c自 [\d:.]+ 起\uff0c 已持续 \d+", plain[0])
     assert re.search(r"\d{4}-\d\d-\d\d [\d:.]+ 起\uff0c 已持续 \d+", plain[1])
+
+
+def test_findings_of_a_cluster_that_is_put_aside_lasted_until_its_last_answer(viewer: Client, group: Group) -> None:
+    wrong(group, "double owner")
+    since = Finding.objects.get().suspected_at
+    Cluster.objects.update(watched_at=since + 61_000)
+    put_aside(clusters=Cluster.objects.all())
+
+    page = text(viewer, "/findings/?cluster=shop")
+
+    assert "The cluster shop is put aside" in page and "Nobody is known to watch" not in page
+    assert f'data-lasts="{since}">for 1 min 01 s</span>' in page
+
+
+def test_where_nothing_is_known_no_number_of_findings_is_told(viewer: Client) -> None:
+    never = [text(viewer, address) for address in ("/findings/", "/findings/?cluster=shop")]
+    put_aside(clusters=Cluster.objects.all())
+    aside = text(viewer, "/findings/")
+
+    for page in (*never, aside):
+        assert "<b>0</b> findings" not in page and "Nothing is found wrong" not in page
+    for page in never:
+        assert "Nothing of shop has answered yet: what is wrong there is unknown." in page
+    assert "Nothing is watched now: all clusters that you may see are put aside." in aside
+    assert '<a href="?cluster=shop">What was known of it</a>' in aside
