@@ -96,6 +96,8 @@ def obstacle_to_ordering(*, cluster: Cluster, group: Group | None, access: Acces
     if not may:
         values = {"where": where, "has": has.value if has else _("none")}
         return _("This needs the role operator %(where)s; you have %(has)s.") % values
+    if cluster.is_aside:
+        return _("This cluster is put aside: nobody watches it who could carry out an order.")
     if cluster.is_read_only:
         return _("This cluster is only looked at. Start Evenkeel with --writable to order something of it.")
     return ""

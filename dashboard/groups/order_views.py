@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from dashboard.clusters.models import Broker, Cluster
-from dashboard.clusters.shell import visible_clusters
+from dashboard.clusters.shell import all_clusters
 from dashboard.common.clock import now_ms
 from dashboard.demo.shop import BROKERS
 from dashboard.groups import asking, listing
@@ -58,6 +58,8 @@ def demo(request: HttpRequest, pk: int) -> HttpResponse:
     groups = [each for each in seen if each.gone_at is None]
     context = {
         "cluster": cluster,
+        "aside": [cluster] if cluster.is_aside else [],
+        "chosen": cluster.name,
         "groups": [{"group": each, "obstacle": asking.obstacle_to_play(group=each, access=access)} for each in groups],
         "brokers": BROKERS,
         "away": set(Broker.objects.filter(cluster=cluster, gone_at__isnull=False).values_list("name", flat=True)),
@@ -69,6 +71,7 @@ def demo(request: HttpRequest, pk: int) -> HttpResponse:
             "stream": stream,
             "seq": seq,
             "watched_at": cluster.watched_at,
+            "is_aside": cluster.is_aside,
             "rows": [to_json(row_of(each)) for each in groups],
             "now": now,
         },
@@ -83,12 +86,12 @@ def order_of_demo(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def find_demo(request: HttpRequest, pk: int) -> Cluster:
-    """Give a demo cluster.
+    """Give a demo cluster, or one that was put aside.
 
     Raises:
         Http404: there is none, or not for this person.
     """
-    for cluster in visible_clusters(access=access_in(request)):
+    for cluster in all_clusters(access=access_in(request)):
         if cluster.pk == pk and cluster.is_demo:
             return cluster
     raise Http404(_("There is no such demo, or you may not see it."))

@@ -2,13 +2,13 @@
 import { AsOf } from "./as-of.js";
 import { Follower } from "../live/follower.js";
 import { mountOrders } from "./orders.js";
-import { openSocket } from "./live.js";
+import { gather, openSocket, refreshParts } from "./live.js";
 import { shown } from "../lib/shown.js";
 import { strategyWords } from "../lib/state.js";
 
 export function mountDemo(page) {
   const facts = JSON.parse(page.querySelector("#facts").textContent);
-  const asOf = new AsOf(page, { now: facts.now, watched: { [facts.stream]: facts.watched_at } });
+  const asOf = new AsOf(page, { now: facts.now, watched: { [facts.stream]: facts.watched_at }, aside: facts.is_aside ? [facts.stream] : [] });
   const state = new Map(facts.rows.map((row) => [row.id, row]));
 
   function take({ id, members, strategy }) {
@@ -18,8 +18,20 @@ export function mountDemo(page) {
     row.querySelector('[data-is="strategy"]').textContent = shown(strategyWords(strategy), 60);
   }
 
+  let standing = facts.is_aside ? "aside" : "watched";
+  const refresh = gather(() => refreshParts(page, location.href), 300);
+
+  /** What can be ordered is another thing once its cluster is put aside, or watched again; of one that is gone nothing can. */
+  function stand(now) {
+    if (!now || now === standing) return;
+    standing = now;
+    if (now !== "gone") refresh();
+    else for (const button of page.querySelectorAll("form[data-order] button")) button.disabled = true;
+  }
+
   function onMessage(message, result) {
     asOf.heard(message);
+    stand(message.standing);
     if (result === "applied") for (const row of message.rows ?? message.put) take(row);
   }
 
@@ -28,6 +40,7 @@ export function mountDemo(page) {
   socket.follow(new Follower(facts.stream, { seq: facts.seq, state }), onMessage);
   return () => {
     endOrders();
+    refresh.end();
     asOf.close();
     socket.close();
   };

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from dashboard.clusters.leases import put_aside
 from dashboard.clusters.models import Cluster, Command
 from dashboard.common.clock import now_ms
 from dashboard.groups.models import Group
@@ -102,6 +103,25 @@ def test_the_demo_says_what_it_plays_and_takes_orders_for_brokers(operator: Clie
     part = operator.get(f"{address}?part=orders").content.decode()
     assert "broker-b" in part
     assert "The first minute" not in part
+
+
+def test_nothing_is_ordered_of_a_demo_that_is_put_aside_and_its_page_says_why(operator: Client, group: Group) -> None:
+    put_aside(clusters=Cluster.objects.all())
+    address = f"/demo/{group.cluster_id}/"
+    orders = {"1": {"verb": "demo.add_consumer"}, "demo": {"verb": "demo.slow_broker", "target": "broker-b"}}
+
+    page = operator.get(address).content.decode()
+    answers = [
+        operator.post("/groups/1/order", orders["1"], headers=JSON),
+        operator.post(f"{address}order", orders["demo"], headers=JSON),
+    ]
+
+    assert "The cluster shop is put aside" in page and 'data-mode="stale"' in page
+    assert "This cluster is put aside: nobody watches it who could carry out an order." in page
+    assert "data-order" not in page and "button" in page
+    assert [each.status_code for each in answers] == [409, 409]
+    assert all("is put aside" in each.json()["refused"] for each in answers)
+    assert not Command.objects.exists()
 
 
 def test_the_demo_shows_nobody_what_was_ordered_of_groups_out_of_sight(operator: Client, group: Group) -> None:
