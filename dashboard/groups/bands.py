@@ -63,7 +63,7 @@ class Away:
     """A queue left all routes between ``low`` (None: unknown) and ``at``; it was back between the other two.
 
     ``back_at`` None: it is in none still, as routes told last at ``told_at`` (None: nobody kept when that was).
-    ``back_low`` None: nobody knows.
+    ``back_low`` None: nobody knows. ``at`` at ``FOREVER``: it may have left since ``low``, and nobody has looked.
     """
 
     low: int | None

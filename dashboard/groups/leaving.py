@@ -9,7 +9,7 @@ from typing import NamedTuple
 from django.db.models import Q
 
 from dashboard.clusters.absences import unkept_return
-from dashboard.clusters.models import Queue
+from dashboard.clusters.models import Broker, Queue
 from dashboard.groups.bands import EVER, FOREVER, Away, without
 from dashboard.groups.handoffs import Bounds, Story
 from dashboard.groups.models import Group, Round
@@ -136,12 +136,22 @@ def away_since(*, clusters: Collection[int], queues: Collection[int], since: int
     """
     if not queues:
         return {}
-    was_away = Q(absences__isnull=False) | Q(came_at=None)
-    rows = Queue.objects.filter(Q(gone_at__isnull=False) | was_away & Q(since__gt=since), topic__cluster__in=clusters)
+    was_away, lost = Q(absences__isnull=False) | Q(came_at=None), _lost_brokers(clusters)
+    is_read = Q(gone_at__isnull=False) | was_away & Q(since__gt=since) | Q(broker__in={name for _, name in lost})
+    rows = Queue.objects.filter(is_read, topic__cluster__in=clusters)
     if len(queues) <= MOST_NAMED:
         rows = rows.filter(pk__in=queues)
-    told = "topic__cluster__watch__routes_at"
-    return {pk: times_away(*away, told_at=told_at) for pk, told_at, *away in rows.values_list("pk", told, *COLUMNS)}
+    columns = ("pk", "topic__cluster", "broker", "topic__cluster__watch__routes_at", *COLUMNS)
+    return {
+        pk: times_away(*away, told_at=told_at, is_lost=(cluster, broker) in lost)
+        for pk, cluster, broker, told_at, *away in rows.values_list(*columns)
+    }
+
+
+def _lost_brokers(clusters: Collection[int]) -> set[tuple[int, str]]:
+    """Name the brokers of clusters whose masters are gone: their queues leave the route with that."""
+    gone = Broker.objects.filter(cluster__in=clusters, broker_id=0, gone_at__isnull=False)
+    return set(gone.values_list("cluster", "name"))
 
 
 def times_away(
@@ -152,8 +162,11 @@ def times_away(
     absences: Sequence[Sequence[int | None]] | None,
     *,
     told_at: int | None = None,
+    is_lost: bool = False,
 ) -> list[Away]:
     """Give when a queue was in no route by the columns of its row, in order, as all routes told last at an instant.
+
+    One whose broker ``is_lost`` may have left since then: nobody has seen that it did, nor that it did not.
 
     Of absences that nobody keeps only their end is known: it may have been in none at any time before, and any or all
     of that time in one. They come first, as one that was not seen, and is certain of no instant.
@@ -161,7 +174,9 @@ def times_away(
     unkept = unkept_return(since, came_at, absences)
     ended = [] if unkept is None else [Away(EVER, unkept, None, unkept)]
     ended += [Away(low, at, back_low, back) for low, at, back_low, back in absences or () if at is not None]
-    return ended if gone_at is None else [*ended, Away(gone_low, gone_at, told_at=told_at)]
+    if gone_at is not None:
+        return [*ended, Away(gone_low, gone_at, told_at=told_at)]
+    return [*ended, Away(told_at, FOREVER, FOREVER, FOREVER)] if is_lost and told_at is not None else ended
 
 
 def disputed(away: Aways, group: Group) -> Aways:
@@ -192,14 +207,15 @@ def _stored(wanted: Collection[tuple[int, MessageQueue]]) -> dict[tuple[int, Mes
     clusters = {cluster for cluster, _ in wanted}
     rows = Queue.objects.filter(topic__cluster__in=clusters, topic__name__in=topics, broker__in=brokers)
     told = "topic__cluster__watch__routes_at"
-    columns = ("topic__cluster", "topic__name", "broker", "queue_id", told, *COLUMNS)
+    columns, lost = ("topic__cluster", "topic__name", "broker", "queue_id", told, *COLUMNS), _lost_brokers(clusters)
     found: dict[tuple[int, MessageQueue], _Stored] = {}
     for cluster, topic, broker, number, told_at, *away in rows.values_list(*columns):
         key = cluster, MessageQueue(topic, broker, number)
         if key in wanted:
             since, came_at, *_, absences = away
             back_at = unkept_return(since, came_at, absences)
-            found[key] = _Stored(since, back_at, times_away(*away, told_at=told_at))
+            own = times_away(*away, told_at=told_at, is_lost=(cluster, broker) in lost)
+            found[key] = _Stored(since, back_at, own)
     return found
 
 
@@ -209,9 +225,11 @@ def _left(closed_at: int | None, dropped: int, back_at: int | None, away: Sequen
         return Left(End(None, back_at, None, is_back=not away or away[-1].back_at is not None))
     ended = list[Away]()
     for each in away:
-        if each.back_at is None or (closed_at is not None and each.back_at > max(dropped, closed_at)):
+        if each.at == FOREVER:  # nobody has seen that it left
+            ended.append(each)
+        elif each.back_at is None or (closed_at is not None and each.back_at > max(dropped, closed_at)):
             return Left(End(each.low, each.at, each.at, is_back=away[-1].back_at is not None), tuple(ended))
-        if each.back_at > dropped:
+        elif each.back_at > dropped:
             ended.append(each)
     return Left(None, tuple(ended))
 

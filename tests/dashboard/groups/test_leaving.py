@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from dashboard.clusters.models import Queue, Watch
+from dashboard.clusters.models import Broker, Queue, Watch
 from dashboard.groups import story
 from dashboard.groups.lane import Lane
 from dashboard.groups.lanes import lanes_of
@@ -273,3 +273,26 @@ def test_what_is_in_no_route_is_nobodys_and_two_do_not_have_it_for_certain() -> 
 
     assert (open_lane.overlap[0], lane.overlap[0]) == (5_000, 5_000)
     assert shares_in(row=row, now=T0 + 30_100)[gone].overlap_within[0] == 5_000
+
+
+def test_of_a_broker_that_is_gone_nothing_is_certain_since_the_route_was_read_last() -> None:
+    row = leave()
+    gone = Queue.objects.get(queue_id=3).pk
+    watch = Watch.objects.create(cluster=row.group.cluster, at=T0 + 50_000, routes_at=T0 + 20_000, lists_at=T0 + 50_000)
+
+    def told_at(at: int) -> list[int | None]:
+        steps = bands_of(group=row.group, since=T0, now=T0 + at).nobody
+        nobody = sum((step.until - step.since) * step.queues for step in steps) // 4
+        lasting = {each.low for each in lasting_handoffs(rounds=[row.pk], now=T0 + at).values()}
+        return [shares_in(row=row, now=T0 + at)[gone].unowned.low, lanes(row, at)[3].unowned[0], nobody, *lasting]
+
+    assert told_at(50_000) == [45_000] * 4, "its broker is there: so is it, as far as anybody knows"
+    source = {"at": T0, "observed_at": T0, "origin": "admin answer"}
+    broker = Broker.objects.create(cluster=row.group.cluster, name="east", address="e:1", broker_id=1, **source)
+    Broker.objects.filter(pk=broker.pk).update(gone_at=T0 + 40_000)
+    assert told_at(50_000) == [45_000] * 4, "a slave that is gone takes no queue along"
+    Broker.objects.filter(pk=broker.pk).update(broker_id=0)
+    assert told_at(50_000) == [15_000] * 4
+    assert (lanes(row, 50_000)[3].is_waiting, lanes(row, 50_000)[3].unowned[1]) == (True, 46_000)
+    Watch.objects.filter(pk=watch.pk).update(routes_at=T0 + 45_000)
+    assert told_at(50_000) == [40_000] * 4, "the route was read, and it is in it still"
