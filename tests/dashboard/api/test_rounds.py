@@ -139,7 +139,7 @@ def test_questions_do_not_grow_with_the_rounds(
     tell_ended(group=group.pk, now=T0 + 500_000)
     assert get("/clusters")
 
-    with django_assert_max_num_queries(32):
+    with django_assert_max_num_queries(33):
         assert client.get(f"/api/v1/groups/{group.pk}/{where}").status_code == 200
 
 
