@@ -266,8 +266,7 @@ def queue(request: HttpRequest, pk: int) -> JsonResponse:
 @needs(Role.VIEWER)
 def round_list(request: HttpRequest, pk: int) -> HttpResponse:
     """List a group's rounds, newest first; ``?page=``."""
-    found = find_group(request, pk)
-    now = now_ms()
+    found, now = find_group(request, pk), now_ms()
     page = rounds.page_of(group=found, number=_number(request.GET.get("page", "")), now=now)
     context = {"group": found, "page": page, "now": now}
     return render(request, "groups/rounds.html", context)
@@ -340,13 +339,12 @@ def _now(request: HttpRequest, clusters: list[Cluster], now: int) -> dict[str, o
     """Give what the overview says besides its rows: who does not answer, what is wrong, and who backs away."""
     access = access_in(request)
     wrong = found_now.now_wrong(clusters=clusters, access=access, now=now)
+    answers = answering(clusters=clusters, now=now)
     backing, has_producers = backing_away(clusters=clusters, access=access, now=now)
     return {
         "clusters_shown": clusters,
         "answering": unanswered(clusters, now),
-        "is_answering": any(
-            each.is_watched and each.answered_at is not None for each in answering(clusters=clusters, now=now)
-        ),
+        "is_answering": any(each.is_watched and each.answered_at is not None for each in answers),
         "wrong": wrong,
         "proofs_at": seen_at_of(groups=[each.group_id for each in wrong.first if each.group_id is not None]),
         "without_one_owner": listing.without_one_owner(clusters=clusters, access=access),
