@@ -57,6 +57,16 @@ def test_the_page_of_a_group_says_once_that_nobody_watches_its_cluster(viewer: C
     assert ("Nobody is known to watch the cluster shop" in aside, "is put aside" in aside) == (False, True)
 
 
+def test_the_page_of_a_group_that_is_put_aside_tells_no_age_that_stands_still(viewer: Client) -> None:
+    Cluster.objects.update(watched_at=T0)
+    put_aside(clusters=Cluster.objects.all())
+
+    page = viewer.get(f"/groups/{Group.objects.get().pk}/").content.decode()
+
+    notice = page.partition("data-aside>")[2].partition("</p>")[0]
+    assert clock(T0) in notice and "ago" not in notice
+
+
 def test_a_cluster_that_was_put_aside_is_told_of_and_not_mixed_with_the_others(viewer: Client) -> None:
     add_cluster("another")
     Cluster.objects.filter(name="shop").update(is_demo=True, watched_at=T0)
