@@ -165,3 +165,8 @@ def test_what_an_operation_of_the_api_says_is_found() -> None:
 
 def test_every_file_with_sayings_is_there() -> None:
     assert [name for name in SAYINGS if not list(Path(ROOT).glob(name))] == []
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_readers_are_addressed_by_one_word(domain: str) -> None:
+    assert [str(each.id) for each in kept(domain) if "您" in str(each.string)] == []
