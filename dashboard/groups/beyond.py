@@ -77,14 +77,17 @@ def beyond(*, shares: Mapping[int, Share], lanes: Sequence[Lane]) -> list[Beyond
     """
     counted = {pk: _clipped(share) for pk, share in shares.items() if _is_counted(share)}
     told = {lane.place for lane in lanes}
-    gone = {lane.place for lane in lanes if lane.is_gap or lane.is_perhaps_gap or lane.is_unknown}
+    surely = {lane.place for lane in lanes if lane.is_gap}
+    gone = {lane.place for lane in lanes if lane.is_perhaps_gap or lane.is_unknown}
     twice: dict[Place, list[tuple[int, int]]] = {}
     for lane in lanes:
         if lane.is_overlap or lane.is_perhaps_overlap:
             twice.setdefault(lane.place, []).append(_had_by_two(lane))
     rows = []
     for pk, place in places_of(counted).items():
-        share = _untold(counted[pk], is_gap_told=place in gone, twice=twice.get(place, ()))
+        share = counted[pk]
+        is_gap_told = place in surely or (place in gone and not share.is_gap)  # what is certain no *perhaps* tells
+        share = _untold(share, is_gap_told=is_gap_told, twice=twice.get(place, ()))
         if _is_counted(share):
             is_of_round = share.is_gap and _is_perhaps_older(shares[pk])
             rows.append(replace(_row(place, share), is_handed=place in told, is_of_round=is_of_round))

@@ -211,3 +211,15 @@ def test_a_queue_with_a_handoff_has_a_row_of_what_the_handoff_does_not_tell() ->
     assert (likely.unowned, likely.is_perhaps_gap) == ((0, 20), True)
     assert count_unmoved([row]) == {"unowned_unmoved": 0, "unowned_untold": 0}, "it has a handoff"
     assert beyond(shares={pk: share}, lanes=[two, gap]) == []
+
+
+def test_what_is_certain_of_a_queue_no_handoff_tells_that_says_perhaps() -> None:
+    pk = settle().cluster.topics.get(name="orders").queues.get(queue_id=0).pk
+    certain, perhaps = Share(Lasted(4, 9, 20), Lasted()), Share(Lasted(0, 9, 20), Lasted())
+    lane = Lane("orders", "east", 0, "A", "", T0, None, None, (0, 9), (None, None), is_waiting=True)
+
+    [row] = beyond(shares={pk: certain}, lanes=[lane])
+
+    assert (row.unowned, row.is_handed) == ((4, 20), True)
+    assert beyond(shares={pk: perhaps}, lanes=[lane]) == []
+    assert beyond(shares={pk: certain}, lanes=[replace(lane, unowned=(4, 9))]) == []
