@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.clusters.models import Cluster
-from dashboard.clusters.shell import all_clusters, aside_of, chosen_of, visible_cluster, visible_clusters
+from dashboard.clusters.shell import all_clusters, aside_of, chosen_of, visible_cluster
 from dashboard.clusters.silences import is_silent
 from dashboard.common.clock import now_ms
 from dashboard.groups.past import BadInstant, instant_of, spell_instant
@@ -41,7 +41,7 @@ def producers(request: HttpRequest) -> HttpResponse:
         return render(request, "producers/no_past.html", {"why": str(bad)}, status=400)
     at = now if past is None else past
     chosen, client = request.GET.get("cluster", ""), request.GET.get("client", "")
-    clusters = visible_clusters(access=access, also=chosen)
+    clusters = all_clusters(access=access)
     mine = chosen_of(clusters, chosen)
     search, page = request.GET.get("q", "")[:200], request.GET.get("page", "")
     withheld = [each for each in mine if not access.may_everywhere(Role.VIEWER, cluster=each.name)]
@@ -54,7 +54,7 @@ def producers(request: HttpRequest) -> HttpResponse:
     closely = next(named, None) or queries.with_most_to_say(wanted.rows, now=at)
     alone = [(row, each, each.left_ms(at)) for row in every.rows for each in row.leaves_alone(at)]
     context = {
-        "clusters_shown": clusters,
+        "clusters_shown": [each for each in clusters if not each.is_aside or each in mine],
         "chosen": chosen,
         "withheld": withheld,
         "is_withheld": bool(mine) and len(withheld) == len(mine),
@@ -72,7 +72,7 @@ def producers(request: HttpRequest) -> HttpResponse:
         "has_reporting": any(row.is_reporting and not row.is_unheard for row in every.rows),
         "unheard": [row for row in read.rows if row.is_unheard],
         **_answering(mine, now),
-        "aside": aside_of(all_clusters(access=access), chosen),
+        "aside": aside_of(clusters, chosen),
         "is_unwatched": not mine,
         "is_aside": bool(mine) and all(each.is_aside for each in mine),
         "closely": closely,
