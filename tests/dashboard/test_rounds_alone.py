@@ -9,7 +9,7 @@ from collections import Counter
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.clusters.models import Cluster
@@ -20,7 +20,7 @@ from dashboard.groups.owned import began_at, places_of
 from dashboard.groups.pictured import pictures_of
 from dashboard.push.models import Step
 from tests.dashboard.courses import Course, begin, look
-from tests.dashboard.luck import examples
+from tests.dashboard.luck import the_same_luck
 from tests.dashboard.story import T0
 
 NO_BOUND = 2**60
@@ -28,13 +28,7 @@ Known = dict[int, tuple[dict[str, int], bool]]  # of each closed round its bound
 
 
 @pytest.mark.django_db
-@settings(
-    max_examples=examples(2),
-    derandomize=True,
-    database=None,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@the_same_luck(2)
 @given(st.integers(0, 2**32))
 def test_each_round_tells_one_story_and_none_tells_anothers(seed: int) -> None:
     luck = Random(seed)

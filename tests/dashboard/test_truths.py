@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.clusters.absences import MOST_ABSENCES
@@ -24,7 +24,7 @@ from dashboard.groups.owned import began_at, shares_in
 from dashboard.groups.shares import Lasted, Share
 from dashboard.groups.story import time_bar
 from dashboard.pauses.queries import pauses_of
-from tests.dashboard.luck import examples
+from tests.dashboard.luck import the_same_luck
 from tests.dashboard.story import T0
 from tests.dashboard.worlds import QUEUES, TICK_MS, World, any_world, begin, look, world_with_what_nobody_had
 
@@ -134,26 +134,14 @@ def check_pauses(world: World, group: Group) -> None:
 
 
 @pytest.mark.django_db
-@settings(
-    max_examples=examples(6),
-    derandomize=True,
-    database=None,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@the_same_luck(6)
 @given(st.integers(0, 2**32))
 def test_every_bound_of_any_true_history_holds_then_and_later(seed: int) -> None:
     live(seed)
 
 
 @pytest.mark.django_db
-@settings(
-    max_examples=examples(6),
-    derandomize=True,
-    database=None,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@the_same_luck(6)
 @given(st.integers(0, 2**32))
 def test_every_bound_holds_of_what_nobody_had_before(seed: int) -> None:
     live(seed, world_with_what_nobody_had)
